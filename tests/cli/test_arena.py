@@ -312,7 +312,10 @@ def test_aivat_that_cannot_be_computed_is_refused_before_the_match(run):
         (("poki", "always-shove", "--aivat"), "neither poki nor always-shove is known"),
         (("poki", "always-call", "--aivat", "--until-sure"), "leave out --matches, --log, --phh"),
         (("always-shove", "always-shove", "--game", "kuhn", "--aivat"), "neither always-shove"),
-        (("uniform", "always-call", "--game", "holdem-nolimit", "--aivat"), "is no-limit"),
+        (
+            ("uniform", "always-call", "--game", "holdem-nolimit", "--aivat"),
+            "needs a stored strategy",
+        ),
     ):
         result = run("match", *line)
         assert result.returncode == 2

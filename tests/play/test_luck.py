@@ -467,7 +467,7 @@ def test_what_cannot_be_corrected_gives_one_sentence():
     with pytest.raises(InvalidValueError, match="neither always-shove nor always-shove is known"):
         LuckAdjuster(kuhn, players(kuhn, "always-shove", "always-shove"))
     for name, words in (
-        ("holdem-nolimit", "holdem-nolimit is no-limit"),
+        ("holdem-nolimit", "no-limit games needs a stored strategy"),
         ("discard-holdem", "has discards"),
     ):
         rules = get_game(name)

@@ -8,7 +8,8 @@ in a game that fits into memory, nothing random is left and every hand has the e
 It works in limit games whose exact model fits into memory, such as Kuhn, Leduc, Rhode Island and
 preflop hold'em, and in limit hold'em with all its rounds. There the cards of one player are taken
 as seen even if both strategies are known, and values are estimates by the buckets of the other
-(`evaluation.hand_views`, `evaluation.bucket_values`), so some variance is left.
+(`evaluation.hand_views`, `evaluation.bucket_values`), so some variance is left. In no-limit games
+one player must follow a stored strategy, and its range is followed (`play.range_luck`).
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.records import HandRecord
 from equilibrist.games.rules import GameRules
 from equilibrist.games.sizes import deals_seen
+from equilibrist.games.state import HandState
 from equilibrist.models.exact import check_exact, exact_game
 from equilibrist.phases import phase
 from equilibrist.play.match import Match, Pair
+from equilibrist.play.range_luck import RangeLuck
 from equilibrist.players.known_plans import known_plans
 from equilibrist.players.known_strategies import (
     AsPlayed,
@@ -41,6 +44,7 @@ from equilibrist.players.known_strategies import (
     known_strategy,
     strategy_values,
 )
+from equilibrist.players.strategy_player import StrategyPlayer
 from equilibrist.solving.forecast import forecast
 from equilibrist.storage.memory import available_bytes, check_fits
 
@@ -108,6 +112,9 @@ class LuckAdjuster:
         self.rules, self.names = rules, (players[0].name, players[1].name)
         check_luck_game(rules)
         strategies: list[Any]
+        if not rules.is_limit:
+            self._by_range(players, agreed_rounds)
+            return
         by_hand = is_holdem(rules) and exact_bytes(rules) > available_bytes()
         if by_hand:
             tree = BettingTree.build(rules)
@@ -128,7 +135,24 @@ class LuckAdjuster:
         # Rounds from which on values are exact, and from which on they tell hands apart at all.
         self.exact_from = rules.num_rounds - 1 if by_hand else 0
         self.known_from = 0 if any(map(has_buckets, players)) else self.exact_from
+        self._aivat: Seated | SeatedRange
         self._aivat = _by_hand(players, pair) if by_hand else SeatedAivat(game, pair)
+
+    def _by_range(self, players: Pair, agreed_rounds: int) -> None:
+        """Set up for a no-limit game, in which one player is followed by its range."""
+        followed = [number for number in (0, 1) if type(players[number]) is StrategyPlayer]
+        if not followed or agreed_rounds:
+            raise InvalidValueError(
+                "AIVAT in no-limit games needs a stored strategy, such as nolimit-quick, as at "
+                "least one player, and no agreed rounds",
+                value=self.names,
+            )
+        number = followed[0]
+        player = players[number]
+        assert isinstance(player, StrategyPlayer)
+        self.known, self.exact_from = (self.names[number],), self.rules.num_rounds
+        self.known_from = self.rules.num_rounds
+        self._aivat = SeatedRange(RangeLuck(player, self.rules), number)
 
     def match(self, match: Match, watch: Callable[[float], None] | None = None) -> LuckAdjusted:
         """Correct the hands of a match that was played with `keep_log`.
@@ -164,6 +188,7 @@ class LuckAdjuster:
     @property
     def betting(self) -> BettingTree:
         """Betting of the hands."""
+        assert isinstance(self._aivat, Seated)
         return self._aivat.views(0).betting
 
     def decisions(self, record: HandRecord) -> list[DecisionValues]:
@@ -171,6 +196,7 @@ class LuckAdjuster:
 
         Only decisions from round `known_from` on have values; from `exact_from` on they are exact.
         """
+        assert isinstance(self._aivat, Seated)
         seat, tree = record.names.index(self.names[0]), self.betting
         found = decision_values(self._aivat.views(seat), record.state, seat)
         return [decision for decision in found if tree.round[decision.node] >= self.known_from]
@@ -179,13 +205,25 @@ class LuckAdjuster:
         self, plain: NDArray[np.float64], chips: NDArray[np.float64], seats: NDArray[np.int64]
     ) -> LuckAdjusted:
         corrections = ["cards", *(f"actions of {name}" for name in self.known)]
-        if 2 * seats.sum() == seats.size:
+        if 2 * seats.sum() == seats.size and isinstance(self._aivat, Seated):
             # Both seats were played equally often, so their corrections sum to zero.
             promised = np.array([self._aivat.expected(seat) for seat in (0, 1)])
             chips = chips + promised.mean() - promised[seats]
             corrections.append("seats")
         rounded = np.round(chips, _DECIMALS) + 0.0  # no minus sign before a zero
         return LuckAdjusted(self.rules, self.names, plain, rounded, self.known, tuple(corrections))
+
+
+class SeatedRange:
+    """Corrects the hands of a match by the range of the first or the second player."""
+
+    def __init__(self, luck: RangeLuck, number: int) -> None:
+        self._luck, self._number = luck, number
+
+    def chips(self, hand: HandState, seat: int) -> float:
+        """Return the corrected chips of the first player, who is player `seat` of the hand."""
+        own = self._luck.chips(hand, seat ^ self._number)
+        return -own if self._number else own
 
 
 def _by_hand(players: Pair, strategies: tuple[AsPlayed | None, AsPlayed | None]) -> Seated:
@@ -212,17 +250,21 @@ def luck_kernels(rules: GameRules) -> tuple[str, ...]:
     """Return the compiled functions that removing the luck needs in a game."""
     if not is_holdem(rules):
         return ("sequence_form.realize_team",)
+    if not rules.is_limit:
+        return "equity.sorted_hands", "equity.hand_sums", "hand_strength.add_shares"
     return "joint.add_pairs", "equity.sorted_hands", "equity.hand_sums", "rollout.label_board"
 
 
 def check_luck_game(rules: GameRules) -> None:
     """Raise `InvalidValueError` for a game that is not covered, or too large for this machine."""
-    check_exact(rules)
     if not rules.is_limit:
-        raise InvalidValueError(
-            f"{rules.name} is no-limit; AIVAT covers limit games, whose models have every action",
-            value=rules.name,
-        )
+        if rules.num_players != 2 or any(rules.discards):
+            raise InvalidValueError(
+                f"{rules.name} has discards or more than two players; AIVAT does not cover it",
+                value=rules.name,
+            )
+        return
+    check_exact(rules)
     if not is_holdem(rules):  # which needs no exact model
         what = f"AIVAT's model of {rules.name} needs"
         check_fits(what, exact_bytes(rules), available_bytes(), _SMALLER)

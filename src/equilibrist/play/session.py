@@ -136,6 +136,11 @@ class Session:
         joint counts are gone, or the game is neither limit hold'em nor a limit game whose exact
         model fits into memory.
         """
+        if not self.rules.is_limit:
+            raise InvalidValueError(
+                f"{self.rules.name} is no-limit; sessions are corrected for luck in limit games",
+                value=self.rules.name,
+            )
         return LuckAdjuster(self.rules, (Person(_leave), self.player))
 
     def luck_adjusted(self) -> LuckAdjusted | None:

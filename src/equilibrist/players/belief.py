@@ -73,7 +73,7 @@ def belief_about(player: Player, seat: int, rules: GameRules) -> Belief:
     ones = np.ones(NUM_HANDS if rules.num_hole_cards == 2 else 52)
     if type(player) is StrategyPlayer:
         start = _node(player, Betting.start(rules), {})
-        return TreeBelief(player, seat, (_Reading({}, start, ones),))
+        return TreeBelief(player, seat, (Reading({}, start, ones),))
     if type(player) in (Mix, Shove, Uniform):
         return BlindBelief(player, seat, ones)
     raise InvalidValueError(
@@ -83,7 +83,7 @@ def belief_about(player: Player, seat: int, rules: GameRules) -> Belief:
     )
 
 
-class _Reading(NamedTuple):
+class Reading(NamedTuple):
     """One way in which a strategy has read the betting."""
 
     choices: Choices
@@ -109,7 +109,7 @@ class TreeBelief:
 
     player: StrategyPlayer
     seat: int
-    readings: tuple[_Reading, ...]
+    readings: tuple[Reading, ...]
 
     @property
     def weights(self) -> Floats:
@@ -120,8 +120,8 @@ class TreeBelief:
     def options(self, view: View, random: np.random.Generator) -> list[tuple[Action, Floats]]:
         """Return the strategy's actions, those of all readings together."""
         found: dict[Action, Floats] = {}
-        for reading, child, share in self._actions(view):
-            action, weights = self._action(child, view), reading.weights * share
+        for reading, child, share in self.choices(view):
+            action, weights = self.action(child, view), reading.weights * share
             found[action] = found[action] + weights if action in found else weights
         return list(found.items())
 
@@ -146,8 +146,8 @@ class TreeBelief:
         betting, place = view.betting, view.betting.num_actions
         ways: list[tuple[Choices, Floats]] = []
         if betting.actor == self.seat:
-            for reading, child, share in self._actions(view):
-                if self._action(child, view) == action:
+            for reading, child, share in self.choices(view):
+                if self.action(child, view) == action:
                     choices = {**reading.choices, place: child}
                     ways.append((choices, reading.weights * share))
         else:
@@ -159,8 +159,8 @@ class TreeBelief:
                     ways.append(({**reading.choices, place: read}, reading.weights * part))
         return replace(self, readings=self._joined(betting.apply(action), ways))
 
-    def _joined(self, betting: Betting, ways: list[tuple[Choices, Floats]]) -> tuple[_Reading, ...]:
-        found: dict[int, _Reading] = {}  # by node, or by a negative number
+    def _joined(self, betting: Betting, ways: list[tuple[Choices, Floats]]) -> tuple[Reading, ...]:
+        found: dict[int, Reading] = {}  # by node, or by a negative number
         for number, (choices, weights) in enumerate(ways):
             if weights.max() <= _NOTHING:
                 continue
@@ -168,12 +168,12 @@ class TreeBelief:
             key = -1 - number if node is None else node
             if key in found:
                 weights = weights + found[key].weights
-            found[key] = _Reading(choices, node, weights)
+            found[key] = Reading(choices, node, weights)
         return tuple(found.values())
 
-    def _actions(self, view: View) -> list[tuple[_Reading, int | None, Floats]]:
+    def choices(self, view: View) -> list[tuple[Reading, int | None, Floats]]:
         """Return the player's actions in each reading: child, None for a call, and shares [H]."""
-        found: list[tuple[_Reading, int | None, Floats]] = []
+        found: list[tuple[Reading, int | None, Floats]] = []
         for reading in self.readings:
             if reading.node is None:
                 found.append((reading, None, np.ones_like(reading.weights)))
@@ -183,7 +183,8 @@ class TreeBelief:
             found += [(reading, *both) for both in zip(children, shares, strict=True)]
         return found
 
-    def _action(self, child: int | None, view: View) -> Action:
+    def action(self, child: int | None, view: View) -> Action:
+        """Return the action at the table that leads to a child."""
         tree = self.player.strategy.tree
         return CALL if child is None else real_action(tree, child, view.betting)
 

@@ -140,13 +140,22 @@ def shares_won(rules: GameRules, hole: Cards, board: Cards) -> Floats:
     return _two_cards(rules, hole, boards) if len(hole) == 2 else _one_card(rules, hole[0], boards)
 
 
-def _two_cards(rules: GameRules, hole: Cards, boards: NDArray[np.uint8]) -> Floats:
+def shares_on(rules: GameRules, hole: Cards, boards: NDArray[np.uint8]) -> tuple[Floats, Floats]:
+    """Return twice the pots that a hand of two cards wins from each hand on boards: [H].
+
+    The second array [H] counts the boards on which the two hands meet. The boards leave the hand.
+    """
     from equilibrist.kernels.cpu import hand_strength
 
     twice, met = np.zeros((2, NUM_HANDS), np.int64)
     tables = rank_tables(2 + rules.total_board_cards, rules.ranking)
     hands = hand_table().copy()
     hand_strength.add_shares(tables, hands, boards, hand_index(*hole), twice, met)
+    return twice.astype(np.float64), met.astype(np.float64)
+
+
+def _two_cards(rules: GameRules, hole: Cards, boards: NDArray[np.uint8]) -> Floats:
+    twice, met = shares_on(rules, hole, boards)
     return twice / np.maximum(2 * met, 1)
 
 
