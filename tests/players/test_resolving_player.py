@@ -227,6 +227,8 @@ def test_every_odd_bet_is_met_by_a_legal_action_of_the_stored_strategy(strategy)
     ("text", "error", "message"),
     [
         ("resolve:nolimit-quick,0", ParseError, "'0' is not a time for resolve"),
+        ("resolve:nolimit-quick,iterations=0", ParseError, "'iterations=0' is not a time"),
+        ("resolve:nolimit-quick,-1", ParseError, "'-1' is not a time for resolve"),
         ("resolve:nolimit-quick,fast", ParseError, "'fast' is not a time for resolve"),
         ("resolve:nolimit-quik", StorageError, "nolimit-quik"),
         ("resolve", ParseError, "resolve needs options"),

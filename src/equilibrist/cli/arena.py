@@ -81,9 +81,7 @@ Matches = Annotated[
 UntilSure = Annotated[
     bool, typer.Option("--until-sure", help="Stop once the winner is statistically clear.")
 ]
-Aivat = Annotated[
-    bool, typer.Option("--aivat", help="Also print the win rate without luck (limit games).")
-]
+Aivat = Annotated[bool, typer.Option("--aivat", help="Also print the win rate without luck.")]
 LogOut = Annotated[Path | None, typer.Option(help="Write an ACPC log to this file.")]
 HistoriesOut = Annotated[
     Path | None, typer.Option(help="Write one hand history per hand to this folder.")
@@ -118,7 +116,7 @@ def match(
 
     --aivat corrects for the luck of the cards and of the random actions of players whose strategies
     are known (mixes, uniform, stored strategies), in limit hold'em and in limit games whose exact
-    model fits into memory.
+    model fits into memory; in no-limit games, of a player that follows a stored strategy.
 
     Example: equilibrist match always-call always-raise --hands 2000 --duplicate --seed 7
 
