@@ -358,12 +358,12 @@ def published(bench: Bench, report: Report) -> None:
 
 def data(bench: Bench, report: Report) -> None:
     """Print win and exploitability of responses computed from more and more hands."""
-    target, seeds = ("coarse" if bench.is_exact else "psopti1"), 5 if bench.is_exact else 3
+    target, seeds = ("coarse" if bench.is_exact else "undertrained"), 20 if bench.is_exact else 3
     methods = (Method("dbr", 0.9), Method("rnr", 0.9), Method("fbr"))
     lines = []
     for power in range(3, 1 + round(np.log10(bench.most))):
         hands, found = 10**power, {}
-        for seed in range(seeds if power < 6 else min(seeds, 3)):
+        for seed in range(seeds):
             models: list[Opponent] = []
             for method in methods:
                 row = bench.rows.get(

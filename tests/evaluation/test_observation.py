@@ -27,8 +27,10 @@ from equilibrist.games.records import parse_log_line
 from equilibrist.kernels.treeplex import block, boards
 from equilibrist.models.exact import exact_game
 from equilibrist.models.treeplex import player_rows
+from equilibrist.play import self_play
 from equilibrist.play.match import play_match
 from equilibrist.play.self_play import observe_player
+from equilibrist.players.catalog import make_player
 from equilibrist.players.player import Player
 from equilibrist.players.static import Mix
 
@@ -83,6 +85,24 @@ def test_self_play_finds_the_frequencies_of_a_mix_in_leduc():
         assert often.sum() >= 10
         error = np.abs(seen.behaviour(game, always_call(game)[seat]) - truth)[often]
         assert (error < 4.5 * np.sqrt(0.25 / visits[often])).all()
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+def test_hands_of_tables_are_counted_as_their_records(name, monkeypatch):
+    """The same seeds, once by the leaves of compiled matches and once by records of all hands."""
+    monkeypatch.setattr(self_play, "_AT_ONCE", 400)
+    rules, player = get_game(name), Mix(0.2, 0.5, 0.3)
+    game = exact_game(rules)
+    by_leaf, by_record = (Observer(game, hand_columns(game), player.name) for _ in range(2))
+    observe_player(by_leaf, player, rules, 601, seed=4)  # two matches, one of an odd number
+    seeds = np.random.SeedSequence(4).generate_state(2).tolist()
+    for seed, hands in zip(seeds, (400, 201), strict=True):
+        pair = player, make_player(self_play.PROBE, rules)
+        match = play_match(rules, pair, hands, seed=seed, keep_log=True, runner="tables")
+        assert len(list(by_record.see(match.logs[0].hands))) == hands
+    for one, two in zip(by_leaf.observed(), by_record.observed(), strict=True):
+        assert one.hands == two.hands
+        np.testing.assert_array_equal(one.counts, two.counts)
 
 
 @pytest.mark.parametrize("is_bare", [False, True])

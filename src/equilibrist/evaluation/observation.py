@@ -132,13 +132,24 @@ class Observer:
 
     def _add(self, record: HandRecord, seat: int) -> None:
         state, self.hands = record.state, self.hands + 1
-        key = (state.betting.text, seat)
-        if key not in self._lines:
-            self._lines[key] = _Line(self._choices(state.betting, seat), seat)
         own, other = state.holes[seat], state.holes[1 - seat]
         if self.hides and not state.betting.is_showdown:
             own = ()
-        self._lines[key].add(own, other, state.deal.board)
+        self._line(state.betting, seat).add(own, other, state.deal.board)
+
+    def add_shown(
+        self, betting: Betting, seat: int, own: NDArray[np.uint8], board: NDArray[np.uint8]
+    ) -> None:
+        """Count N hands of the game with the same betting: shown cards [N, h], whole boards."""
+        _check_rules(betting.rules, _rules(self.game))
+        self.hands += len(own)
+        self._line(betting, seat).add_shown(own, board)
+
+    def _line(self, betting: Betting, seat: int) -> _Line:
+        key = (betting.text, seat)
+        if key not in self._lines:
+            self._lines[key] = _Line(self._choices(betting, seat), seat)
+        return self._lines[key]
 
     def _choices(self, betting: Betting, seat: int) -> list[Choice]:
         """Return the rows that the actions of a seat in a line of betting lead to."""
@@ -173,8 +184,7 @@ class Observer:
         places = _Places.of(self.game, seat)
         shown = np.zeros(self.game.lengths[seat])
         for line in lines:
-            if line.own:
-                hands, cards = line.shown(self._size, self._fill)
+            for hands, cards in line.shown(self._size, self._fill):
                 self._count(shown, places, line, self.columns.follow(hands, Boards(cards)))
         hands_seen = sum(line.hands for line in lines)
         hidden = [self._hidden(line, places) for line in lines if line.hidden]
@@ -285,6 +295,7 @@ class _Line:
     own: list[tuple[int, ...]] = field(default_factory=list)
     board: list[tuple[int, ...]] = field(default_factory=list)
     hidden: list[tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
+    batches: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = field(default_factory=list)
     hands: int = 0
 
     def add(self, own: tuple[int, ...], other: tuple[int, ...], board: tuple[int, ...]) -> None:
@@ -298,13 +309,27 @@ class _Line:
         else:
             self.hidden.append((other, board))
 
+    def add_shown(self, own: NDArray[np.uint8], board: NDArray[np.uint8]) -> None:
+        """Add N hands with shown cards [N, h] and whole boards [N, cards]."""
+        self.hands += len(own)
+        if self.choices:
+            self.batches.append((own, board))
+
     def shown(
         self, size: int, fill: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, ...]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Return the numbers of the shown hands [N] and whole boards [N, cards]."""
-        hands = np.array(self.own, np.uint8).reshape(len(self.own), size)
-        cards = [fill(own, board) for own, board in zip(self.own, self.board, strict=True)]
-        return hand_numbers(hands), np.array(cards, np.uint8).reshape(len(cards), len(cards[0]))
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        """Yield the numbers of the shown hands [N] and whole boards [N, cards], in batches."""
+        if self.own:
+            hands = np.array(self.own, np.uint8).reshape(len(self.own), size)
+            cards = [fill(own, board) for own, board in zip(self.own, self.board, strict=True)]
+            yield (
+                hand_numbers(hands),
+                np.array(cards, np.uint8).reshape(len(cards), len(cards[0])),
+            )
+        if self.batches:
+            both = zip(*self.batches, strict=True)
+            hands, boards_dealt = (np.concatenate(parts) for parts in both)
+            yield hand_numbers(hands), boards_dealt
 
 
 @dataclass(frozen=True, eq=False)
