@@ -38,8 +38,11 @@ from scipy.stats import t as student
 
 from equilibrist.abstraction.joint_counts import joint
 from equilibrist.abstraction.recipes import build
+from equilibrist.bots.registry import BOTS
 from equilibrist.errors import EquilibristError
 from equilibrist.front_door.counters import Arena, Opponent, compute
+from equilibrist.front_door.matches import match
+from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
 from equilibrist.play.match import MatchSettings, run_match
@@ -47,23 +50,35 @@ from equilibrist.players.catalog import make_player
 from equilibrist.players.player import Player, View
 from equilibrist.players.portfolio import Portfolio
 from equilibrist.solving.best_response import best_response
+from equilibrist.solving.cfr import CFR
 from equilibrist.solving.counter import Method, Model, Seats, respond
 from equilibrist.solving.linear_program import LinearProgram
 from equilibrist.solving.restricted_nash import RestrictedNash
-from equilibrist.solving.solve import Budget
+from equilibrist.solving.solve import Budget, solve
+from equilibrist.storage.artefact import read_identity
 from equilibrist.storage.manifest import MANIFEST
+from equilibrist.strategies.description import BucketDescription, ModelRounds
 from equilibrist.strategies.solution import Solution
 
 CURVE = (0.0, 0.3, 0.6, 0.9, 0.97, 1.0)
 TARGETS = {
     "leduc": ("coarse", "mix:0.3,0.5,0.2", "always-raise", "always-call", "uniform"),
-    "holdem": ("psopti1", "poki", "teddy", "monash", "always-raise", "mix:0.1,0.6,0.3"),
+    "holdem": (
+        "psopti1",
+        "undertrained",
+        "poki",
+        "teddy",
+        "monash",
+        "always-raise",
+        "mix:0.1,0.6,0.3",
+    ),
 }
 WEAK = (
     "always-raise", "always-call", "uniform", "mix:0.3,0.5,0.2", "mix:0.6,0.35,0.05",
     "mix:0,0.7,0.3", "mix:0.1,0.3,0.6",
 )  # fmt: skip
-OBSERVED = 20_000  # hands of play from which players without a table are modelled
+_MANY = 100_000  # hands from which a match needs no correction
+UNDERTRAINED = 30  # iterations of an equilibrium that is far from finished
 
 
 class Rows:
@@ -88,8 +103,10 @@ class Rows:
 class Bench:
     """What all parts need: the game, its folder of responses and rows, and the report."""
 
-    def __init__(self, game: str, folder: Path, hands: int, most: int = 10**6) -> None:
-        self.game, self.hands, self.most = game, hands, most
+    def __init__(
+        self, game: str, folder: Path, hands: int, most: int = 10**6, observed: int | None = None
+    ) -> None:
+        self.game, self.hands, self.most, self.observed = game, hands, most, observed
         self.folder = folder / game
         self.folder.mkdir(parents=True, exist_ok=True)
         self.rows = Rows(self.folder / "rows.jsonl")
@@ -113,10 +130,24 @@ class Bench:
         """Whether the game has its cards instead of buckets."""
         return self.game in ("kuhn", "leduc")
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Players that responses are computed to; of PsOpti only what is trained."""
+        found = TARGETS["leduc" if self.is_exact else "holdem"]
+        return tuple(n for n in found if n != "psopti1" or BOTS[n].folder.is_dir())
+
+    @staticmethod
+    def is_table(target: str) -> bool:
+        """Return whether a target is a strategy that is known; others are observed."""
+        made = target in ("coarse", "undertrained", "psopti1", "equilibrium")
+        return made or target.startswith(("always", "mix", "uniform"))
+
     def name(self, target: str) -> str:
-        """Return what the command line takes for a target; `coarse` is solved here."""
+        """Return what the command line takes for a target; some are solved here."""
         if target == "coarse":
             return str(self.coarse())
+        if target == "undertrained":
+            return str(self.undertrained())
         return self.equilibrium() if target == "equilibrium" else target
 
     def equilibrium(self) -> str:
@@ -132,12 +163,6 @@ class Bench:
         """Return the equilibrium of fewer buckets of Leduc hold'em, a PsOpti-like target."""
         buckets, counts, folder = (self.folder / f"coarse-{n}" for n in ("buckets", "counts", "x"))
         if not (folder / MANIFEST).exists():
-            from equilibrist.games.bet_menu import BetMenu
-            from equilibrist.solving.cfr import CFR
-            from equilibrist.solving.solve import solve
-            from equilibrist.storage.artefact import read_identity
-            from equilibrist.strategies.description import BucketDescription, ModelRounds
-
             own = build("percentile", self.rules, [2, 4])
             own.save(buckets)
             joint(own).save(counts, {"first": read_identity(buckets).hash})
@@ -152,6 +177,20 @@ class Bench:
             ).save(folder)  # fmt: skip
         return folder
 
+    def undertrained(self) -> Path:
+        """Return CFR+ in the game's own buckets, stopped early: plausible, and exploitable."""
+        folder = self.folder / "undertrained"
+        if not (folder / MANIFEST).exists():
+            solver = CFR(dtype=self.arena.dtype)
+            run = solve(self.arena.game, solver, Budget(iterations=UNDERTRAINED))
+            first, second = solver.plans(self.arena.game, run.state)
+            Solution(
+                game=self.arena.description, plans=(first, second), method="cfr+",
+                iterations=UNDERTRAINED, seconds=run.seconds, certificate=run.evaluation,
+                trace=run.trace_array(), settings={}, state={},
+            ).save(folder)  # fmt: skip
+        return folder
+
     def _nobody(self) -> Opponent:
         game = self.arena.game
         return Opponent("nobody", Model((game.uniform(0), game.uniform(1))))
@@ -163,6 +202,8 @@ class Bench:
 
     def opponent(self, target: str, hands: int | None = None, seed: int = 0) -> Opponent:
         """Return the model of a target: exact if it is a table and no hands are given."""
+        if hands is None and not self.is_table(target):
+            hands = self.observed
         return Opponent.of_player(self.name(target), self.arena, hands, seed)
 
     def response(self, target: str, method: Method) -> Path:
@@ -177,10 +218,15 @@ class Bench:
         return folder
 
     def match(self, first: str, second: str, hands: int, seed: int = 0) -> dict[str, Any]:
-        """Return the win rate of a duplicate match and its standard error, in mbb/g or chips."""
-        pair = make_player(first, self.rules), make_player(second, self.rules)
-        settings = MatchSettings(hands=hands, duplicate=True, seed=seed)
-        found = run_match(self.rules, pair, settings).statistics()
+        """Return the win rate of a duplicate match and its standard error, in mbb/g or chips.
+
+        Players that play slowly play fewer hands, and the luck is removed from these.
+        """
+        if first == second:
+            return {"win": 0.0, "error": 0.0, "hands": 0, "unit": _unit(self)[1]}
+        played = match(first, second, hands=hands, duplicate=True, game=self.rules, seed=seed,
+                       aivat=hands < _MANY)  # fmt: skip
+        found = played.statistics() if played.aivat is None else played.aivat.statistics()
         error = (found.estimate.ci95[1] - found.estimate.ci95[0]) / 3.92
         return {"win": found.win_rate, "error": error, "hands": hands, "unit": found.unit}
 
@@ -236,7 +282,7 @@ def worth(game: Any, seat: int, plan: Any, won: Any, p: float) -> float:
 
 def pareto(bench: Bench, report: Report) -> None:
     """Print a curve, after checking that no other strategy is better than a point of it."""
-    target = TARGETS["leduc" if bench.is_exact else "holdem"][0 if bench.game != "kuhn" else 1]
+    target = bench.targets[0 if bench.game != "kuhn" else 1]
     game, opponent = bench.arena.game, bench.opponent(target)
     curve, lines = [], []
     for p in CURVE:
@@ -314,11 +360,9 @@ def _mixtures(curve: Sequence[Any], game: Any, model: Model) -> list[float | Non
 
 def published(bench: Bench, report: Report) -> None:
     """Print what each response wins from its target and from the field, with intervals."""
-    targets = TARGETS["leduc" if bench.is_exact else "holdem"]
-    tables = {"coarse", "psopti1", "equilibrium"}
-    lines = []
+    targets, lines = bench.targets, []
     for target in targets:
-        known = target in tables or target.startswith(("always", "mix", "uniform"))
+        known = bench.is_table(target)
         methods = {
             "equilibrium": None,
             "restricted": Method("rnr" if known else "dbr", 0.9),
@@ -328,8 +372,9 @@ def published(bench: Bench, report: Report) -> None:
             own = bench.equilibrium() if method is None else str(bench.response(target, method))
             wins = {}
             for other in (*targets, "equilibrium"):
-                is_table = other in tables or other.startswith(("always", "mix", "uniform"))
-                hands = 1_000_000 if is_table else bench.hands
+                hands = 1_000_000 if bench.is_table(other) else bench.hands
+                if other == target and not known:
+                    hands *= 2
                 wins[other] = bench.rows.get(
                     ["published", "any" if method is None else target, word, other, hands],
                     lambda own=own, other=other, hands=hands: bench.match(
@@ -417,69 +462,93 @@ class Switching(Player):
         return self.players[view.state.hand_number >= self.half].act(view)
 
 
+class Recorded(Portfolio):
+    """A portfolio that keeps the weights of every hand, from which its expectation is exact."""
+
+    def reset(self, seed: int) -> None:
+        """Forget all hands, also those that were kept."""
+        super().reset(seed)
+        self.kept: list[tuple[Any, int]] = []  # weights and seat of each hand
+
+    def observe(self, result: Any) -> None:
+        """Keep the weights that played the hand, then learn from it."""
+        self.kept.append((self.weights, result.view.player))
+        super().observe(result)
+
+
 def portfolio(bench: Bench, report: Report) -> None:
-    """Print what a portfolio and its anchor win from a field of ten, first and last tenth too."""
-    seeds, hands, rules = 5, 5000, bench.rules
+    """Print what a portfolio and its anchor win from a field of ten, first and last tenth too.
+
+    Given the weights of a hand, what it wins is known, so the only chance that is left is what the
+    portfolio happened to learn.
+    """
+    seeds, hands, rules = 4, bench.hands, bench.rules
     members = [bench.equilibrium()] + [
         str(bench.response(target, Method("rnr", 0.9)))
         for target in ("always-raise", "always-call", "mix:0.3,0.5,0.2", "mix:0.6,0.35,0.05")
     ]
-    strongest = bench.folder / "strongest"
-    if not (
-        strongest / MANIFEST
-    ).exists():  # exploits the responses, the anchor as little as may be
-        plans = [Solution.load(member).plans for member in members[1:]]
+    lines = []
+    for other in ("strongest", "switching", "coarse", *WEAK):
+        names = [bench.name(other)]
+        if other == "strongest":
+            names = [str(_strongest(bench, members[1:]))]
+        if other == "switching":
+            names = ["always-call", "mix:0.6,0.35,0.05"]
+        worth = np.array([[_values(bench, member, name) for member in members] for name in names])
+
+        def played(seed: int, names: Sequence[str] = names, worth: Any = worth) -> dict[str, Any]:
+            own = Recorded(rules, [make_player(player(name), rules) for name in members])
+            others = [make_player(player(name), rules) for name in names]
+            against = Switching((others[0], others[1]), hands) if len(others) > 1 else others[0]
+            run_match(rules, (own, against), MatchSettings(hands=hands, seed=seed))
+            part = np.arange(hands) * len(names) // hands  # which of the opponents played
+            seat = np.array([seat for _, seat in own.kept])
+            weights = np.array([weights for weights, _ in own.kept])
+            wins = (weights * worth[part, :, seat]).sum(axis=1)
+            anchor, tenth = worth[part, 0, seat], hands // 10
+            return {"win": wins.mean(), "first": wins[:tenth].mean(), "last": wins[-tenth:].mean(),
+                    "anchor": anchor.mean(), "lost": (anchor - wins).sum(),
+                    "stopped": own.is_stopped, "cost": own.cost, "bound": own.bound()}  # fmt: skip
+
+        rows = [
+            bench.rows.get(["exact portfolio", other, hands, seed], lambda seed=seed: played(seed))
+            for seed in range(seeds)
+        ]
+        every = {key: [float(row[key]) for row in rows] for key in rows[0]}
+        assert max(every["cost"]) <= rows[0]["bound"]
+        assert np.mean(every["lost"]) <= rows[0]["bound"], (other, np.mean(every["lost"]))
+        shown = [f"{np.mean(every[key]):.3f} ± {interval(every[key]):.1g}"
+                 for key in ("win", "first", "last")]  # fmt: skip
+        lost = f"{np.mean(every['lost']):.0f} ± {interval(every['lost']):.0f}"
+        stopped = str(round(sum(every["stopped"])))
+        lines.append([other, f"{np.mean(every['anchor']):.3f}", *shown, lost, stopped])
+        report.line(f"{bench.game}, {other}", {"anchor": np.mean(every["anchor"]),
+                    "portfolio": np.mean(every["win"])}, "chips")  # fmt: skip
+    header = ["opponent", "anchor wins", "portfolio wins", "first tenth", "last tenth",
+              f"lost to the anchor in {hands:,} hands", f"stopped, of {seeds}"]  # fmt: skip
+    bound = Portfolio(rules, [make_player(player(name), rules) for name in members]).bound()
+    show(f"portfolio of five in {bench.game}, chips per hand; bound {bound:g} chips", header, lines)
+
+
+def _strongest(bench: Bench, responses: Sequence[str]) -> Path:
+    """Return a strategy that exploits the mean of responses, and can be exploited little."""
+    folder = bench.folder / "strongest"
+    if not (folder / MANIFEST).exists():
+        plans = [Solution.load(response).plans for response in responses]
         game = bench.arena.game
         mixed = tuple(np.mean([plan[s] for plan in plans], axis=0) for s in (0, 1))
         model = Model((game.behaviour(0, mixed[0]), game.behaviour(1, mixed[1])))
-        compute(
-            bench.arena, Opponent("responses", model), Method("rnr", 0.9), bench.budget, strongest
-        )
-    field = ["strongest", "switching", "coarse", *WEAK]
-    lines = []
-    for other in field:
-        names = [f"solution:{strongest}" if other == "strongest" else player(bench.name(other))]
-        if other == "switching":
-            names = ["always-call", "mix:0.6,0.35,0.05"]
-        alone = [
-            bench.rows.get(["anchor", name], lambda name=name: bench.match(
-                player(members[0]), name, 2_000_000)) for name in names
-        ]  # fmt: skip
-        anchor = float(np.mean([row["win"] for row in alone]))
+        found = Opponent("responses", model)
+        compute(bench.arena, found, Method("rnr", 0.9), bench.budget, folder)
+    return folder
 
-        def played(seed: int, names: Sequence[str] = names) -> dict[str, Any]:
-            own = Portfolio(rules, [make_player(player(name), rules) for name in members])
-            others = [make_player(name, rules) for name in names]
-            against = Switching((others[0], others[1]), hands) if len(others) > 1 else others[0]
-            match = run_match(rules, (own, against), MatchSettings(hands=hands, seed=seed))
-            tenth = hands // 10
-            return {"win": match.rate(), "first": float(match.chips[:, :tenth].mean()),
-                    "last": match.rate(0.1), "stopped": own.is_stopped, "cost": own.cost,
-                    "bound": own.bound()}  # fmt: skip
 
-        rows = [
-            bench.rows.get(["portfolio", other, hands, seed], lambda seed=seed: played(seed))
-            for seed in range(seeds)
-        ]
-        wins, tenths = (
-            [row["win"] for row in rows],
-            [[r[k] for r in rows] for k in ("first", "last")],
-        )
-        lost = [hands * (anchor - row["win"]) for row in rows]
-        assert all(row["cost"] <= row["bound"] for row in rows)
-        assert np.mean(lost) <= rows[0]["bound"] + interval(lost), (other, np.mean(lost))
-        lines.append([
-            other, f"{anchor:.3f}", f"{np.mean(wins):.3f} ± {interval(wins):.2g}",
-            f"{np.mean(tenths[0]):.3f}", f"{np.mean(tenths[1]):.3f}",
-            f"{np.mean(lost):.0f} ± {interval(lost):.0f}",
-            str(sum(row["stopped"] for row in rows)),
-        ])  # fmt: skip
-        report.line(f"{bench.game}, {other}",
-                    {"anchor": anchor, "portfolio": np.mean(wins)}, "chips")  # fmt: skip
-    header = ["opponent", "anchor wins", "portfolio wins", "first tenth", "last tenth",
-              f"chips lost to the anchor in {hands:,} hands", f"stopped, of {seeds}"]  # fmt: skip
-    bound = Portfolio(rules, [make_player(player(name), rules) for name in members]).bound()
-    show(f"portfolio of five in {bench.game}, chips per hand; bound {bound:g} chips", header, lines)
+def _values(bench: Bench, member: str, opponent: str) -> tuple[float, float]:
+    """Return what a stored strategy wins from a table in each seat, exactly."""
+    game, plans = bench.arena.game, Solution.load(member).plans
+    model = Opponent.of_player(opponent, bench.arena).model
+    first, second = (float(plans[seat] @ model.wins(game, seat)) for seat in (0, 1))
+    return first, second
 
 
 def timing(bench: Bench, report: Report) -> None:
@@ -521,11 +590,12 @@ def main() -> None:
     parser.add_argument("--game", default="leduc", help="leduc, or a bot such as smallbot-quick")
     parser.add_argument("--hands", type=int, default=10_000, help="of matches with other players")
     parser.add_argument("--most", type=int, default=10**6, help="hands from which to respond")
+    parser.add_argument("--observed", type=int, help="hands from which a slow player is modelled")
     default = Path(tempfile.gettempdir()) / "equilibrist-counter"
     parser.add_argument("--rows", type=Path, default=default, help="folder of figures so far")
     given = parser.parse_args()
     check()
-    bench = Bench(given.game, given.rows, given.hands, given.most)
+    bench = Bench(given.game, given.rows, given.hands, given.most, given.observed)
     try:
         PARTS[given.part](bench, Report("counter", header=""))
     except EquilibristError as error:

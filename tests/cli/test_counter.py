@@ -12,8 +12,10 @@ import pytest
 
 import equilibrist as eq
 from equilibrist.evaluation.expectation import expectation
+from equilibrist.evaluation.observation import _check_rules
 from equilibrist.front_door.counters import point_folder
 from equilibrist.games.catalog import get_game
+from equilibrist.games.phh import parse_phh
 from equilibrist.models.exact import exact_game
 from equilibrist.players.catalog import make_player
 from equilibrist.players.known_plans import known_plans
@@ -247,6 +249,49 @@ def test_a_log_of_another_game_is_refused(answer, run, tmp_path):
     assert (code, "no player of the hands is called 'Alice'" in err) == (2, True)
     code, _, err = run("counter", "--log", log)
     assert (code, "name the opponent among the players" in err) == (2, True)
+
+
+PHH = """variant = "FT"
+antes = [0, 0]
+blinds_or_straddles = [{0}, {1}]
+small_bet = {1}
+big_bet = {2}
+starting_stacks = [{3}, {3}]
+actions = ["d dh p1 AsKs", "d dh p2 QdQh", "p2 f"]
+players = ["Alice", "Bob"]
+"""
+
+
+def test_logs_that_name_no_game_are_read_by_the_given_one(run, tmp_path):
+    """Each of these is refused in one sentence that says what the user can change."""
+    for name, text in (("empty", ""), ("bare", "STATE:0:rf:As|Ks:1|-1:Alice|Bob\n")):
+        (tmp_path / f"{name}.log").write_text(text)
+    for number, values in enumerate([(1, 2, 4, "inf"), (5, 10, 20, 1000)]):
+        (tmp_path / f"{number}.phh").write_text(PHH.format(*values))
+    player = ["--player", "Alice"]
+    for name, more, words in (
+        ("empty.log", [], "does not say which game"),
+        ("empty.log", ["--game", "kuhn"], "0 hands of Alice are too few for a response in kuhn"),
+        ("bare.log", ["--game", "kuhn"], "1 hands of Alice are too few for a response in kuhn"),
+        ("bare.log", ["--game", "leduc"], "1 hands of Alice are too few for a response in leduc"),
+        ("0.phh", [], "names no game of the catalogue: give the game of the response"),
+        ("0.phh", ["--game", "kuhn"], "the hands are of FT, not of kuhn"),
+    ):
+        code, _, err = run("counter", "--log", str(tmp_path / name), *player, *more)
+        assert (code, words in err) == (2, True), (name, err)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ((1, 2, 4, "inf"), "the hands are of FT, not of holdem-limit: blind is 2 1, not 10 5"),
+        ((5, 10, 20, 1000), "not of holdem-limit: stack is 1000 1000, not unlimited"),
+    ],
+)
+def test_stakes_and_stacks_of_a_log_are_those_of_the_game(values, words):
+    record = parse_phh(PHH.format(*values))
+    with pytest.raises(eq.EquilibristError, match=words):
+        _check_rules(record.rules, get_game("holdem-limit"))
 
 
 def test_a_learner_needs_a_number_of_hands():

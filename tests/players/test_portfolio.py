@@ -8,14 +8,20 @@ import pytest
 
 import equilibrist as eq
 from equilibrist.errors import EquilibristError
+from equilibrist.evaluation.observation import mix_behaviour
 from equilibrist.games.action import CALL, FOLD, RAISE
 from equilibrist.games.catalog import get_game
 from equilibrist.games.state import Deal, HandState
+from equilibrist.kernels.treeplex import block
+from equilibrist.models.exact import exact_game
+from equilibrist.models.treeplex import player_rows
 from equilibrist.play.match import play_match
 from equilibrist.players.catalog import make_player
+from equilibrist.players.known_plans import known_plans
 from equilibrist.players.player import Player, Result, View
 from equilibrist.players.portfolio import LEAST, Portfolio
 from equilibrist.players.static import Mix
+from equilibrist.solving.best_response import best_response
 
 KUHN = get_game("kuhn")
 WEAK = "mix:0.9,0.1,0", "mix:0,0.1,0.9"  # folds to every bet; bets and calls with everything
@@ -86,6 +92,73 @@ def test_it_loses_at_most_the_bound_against_the_strongest(folders):
     # The anchor loses at most 1/18 a hand as first player and wins as much as second: 0 in all.
     error = 4 * np.sqrt(1000 * 1.6 / len(lost))
     assert np.mean(lost) <= bound + error
+
+
+class Adversary(Player):
+    """Knows the weights of a portfolio in every hand, and takes as much as it can from it.
+
+    It maximises what the portfolio loses against its anchor. One that lures first plays badly, as a
+    mix, whenever the anchor has most of the weight, so that the responses get it.
+    """
+
+    name = "adversary"
+
+    def __init__(self, own, folders, lure=None):
+        self.own, self.game = own, exact_game(KUHN)
+        players = [make_player(f"solution:{folder}", KUHN) for folder in folders]
+        self.plans = [known_plans(one, self.game) for one in players]
+        self.lure = lure
+
+    def reset(self, seed):
+        self.random, self.hand, self.cost = random.Random(seed), None, 0.0
+
+    def start(self, hand, seat):
+        """Choose a strategy for the hand, and add what it is expected to cost."""
+        self.hand = hand
+        if self.own.is_stopped:
+            return  # the anchor plays: any strategy costs 0
+        weights = self.own.weights
+        other = [plans[1 - seat] for plans in self.plans]
+        less = sum(w * plan for w, plan in zip(weights, other, strict=True)) - other[0]
+        if self.lure is not None and weights[0] > 0.4:
+            self.behaviour = mix_behaviour(self.game, seat, self.lure)
+        else:
+            self.behaviour = best_response(self.game, seat, less)[1]
+        plan = self.game.realize(seat, self.behaviour)
+        self.cost -= float(less @ self.game.gradient(1 - seat, plan))
+
+    def act(self, view):
+        if self.hand != view.state.hand_number:
+            self.start(view.state.hand_number, view.player)
+        betting, node = self.game.betting, 0
+        for letter in view.betting.text:
+            node = betting.child(node, letter)
+        shares = block(self.game.trees[view.player], 0, 0, self.behaviour)
+        rows = player_rows(betting, view.player).row
+        children = list(betting.children(node))
+        weights = [shares[rows[child], view.hole[0] // 4 - 10] for child in children]
+        return betting.action(self.random.choices(children, weights)[0])
+
+
+@pytest.mark.parametrize(
+    ("lure", "seeds"),
+    [
+        (None, 3),
+        pytest.param((0.9, 0.1, 0.0), 20, marks=pytest.mark.slow),
+        pytest.param((0.0, 0.1, 0.9), 20, marks=pytest.mark.slow),
+    ],
+)
+def test_an_adversary_that_knows_the_weights_takes_at_most_the_bound(folders, lure, seeds):
+    """Costs are expectations given the past, so no luck hides what the adversary takes."""
+    costs, hands = [], 300 if lure is None else 1500
+    for seed in range(seeds):
+        own = portfolio(folders, stop=4)
+        other = Adversary(own, folders, lure)
+        play_match(KUHN, (own, other), hands, seed=seed)
+        assert own.cost <= own.bound() == 12
+        costs.append(other.cost)
+    assert np.mean(costs) > 1  # it does take something, and single matches take more
+    assert np.mean(costs) <= own.bound() + 3 * np.std(costs, ddof=1) / np.sqrt(seeds)
 
 
 def _every_hand(rules, own, other, seat):

@@ -4,11 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.optimize import linprog
 
 from equilibrist.errors import InvalidValueError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game, matrix_game
-from equilibrist.models.sequence_matrix import payoff_matrix
+from equilibrist.models.sequence_matrix import payoff_matrix, sequence_matrix
 from equilibrist.solving.best_response import best_response, evaluate
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.linear_program import LinearProgram
@@ -73,6 +75,51 @@ def test_no_strategy_of_a_grid_wins_more_at_the_same_exploitability(seat):
         tried += int(better.sum())
         assert (lost[better] > loss(game, seat, own) + 1e-9).all()
     assert tried > 1000  # strategies that win more, all of which lose more
+
+
+def most_won(game, seat, fixed, lost):
+    """Return the most that a strategy wins from a plan among those that lose at most `lost`.
+
+    Of a plan x the opponent's best response wins min f·u, with Fᵀu ≥ −Mᵀx by duality; so x and u
+    are the variables of one linear program.
+    """
+    matrix = sequence_matrix(game)
+    payoff = matrix.payoff if seat == 0 else -matrix.payoff.T
+    own, other = matrix.sequences[seat], matrix.sequences[1 - seat]
+    theirs = np.zeros(payoff.shape[1])
+    theirs[other.variable] = fixed  # entries of a round repeat variables
+    num_own, num_values = payoff.shape[0], other.constraints.shape[0]
+    above = sparse.block_array([
+        [-payoff.T, -other.constraints.T],
+        [None, sparse.csr_array(other.right_side[None, :])],
+    ])  # fmt: skip
+    equal = sparse.block_array(
+        [[own.constraints, sparse.csr_array((len(own.right_side), num_values))]]
+    )
+    found = linprog(
+        np.append(-(payoff @ theirs), np.zeros(num_values)),
+        A_ub=above, b_ub=np.append(np.zeros(payoff.shape[1]), lost),
+        A_eq=equal, b_eq=own.right_side,
+        bounds=[(0, None)] * num_own + [(None, None)] * num_values, method="highs",
+    )  # fmt: skip
+    assert found.success
+    return -found.fun
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_no_strategy_at_all_wins_more_at_the_same_exploitability(seat):
+    """The whole set of strategies of Leduc hold'em instead of a grid, by a linear program."""
+    game = exact_game(get_game("leduc"))
+    fixed = random_plan(game, 1 - seat, 3)
+    for p in (0.3, 0.6, 0.9, 0.97):
+        run = solve(RestrictedNash.of(game, 1 - seat, fixed, p), CFR(), Budget(target=2e-4))
+        own = CFR().plans(game, run.state)[seat]
+        win, lost = wins(game, seat, own, fixed), loss(game, seat, own)
+        gap = sum(run.evaluation.best_response)
+        assert win - 1e-6 <= most_won(game, seat, fixed, lost) <= win + gap / p + 1e-6
+    best = best_response(game, seat, fixed)[0]
+    assert most_won(game, seat, fixed, 100.0) == pytest.approx(best, abs=1e-6)
+    assert most_won(game, seat, fixed, -VALUE["leduc"] * (1 - 2 * seat) + 0.01) < best - 0.1
 
 
 def _grid(game, player):

@@ -427,11 +427,20 @@ def _rules(game: SequenceGame) -> GameRules:
 
 def _check_rules(found: GameRules, wanted: GameRules) -> None:
     """Raise `InvalidValueError` unless hands are of the game, apart from its raise caps."""
-    texts = [
-        [line for line in rules_text(rules).splitlines() if not line.startswith("maxRaises")]
-        for rules in (found, wanted)
-    ]
-    if texts[0] != texts[1]:
-        raise InvalidValueError(
-            f"the hands are of {found.name}, not of {wanted.name}", value=found.name
-        )
+    ours, theirs = (
+        {
+            line.partition(" = ")[0]: line.partition(" = ")[2]
+            for line in rules_text(rules).splitlines()
+            if not line.startswith("maxRaises")
+        }
+        for rules in (wanted, found)
+    )
+    if ours == theirs:
+        return
+    why = ""
+    if found.name in (wanted.name, "FT", "NT"):  # the last two: a history that names no game
+        key = next(key for key in [*theirs, *ours] if theirs.get(key) != ours.get(key))
+        why = f": {key} is {theirs.get(key, 'unlimited')}, not {ours.get(key, 'unlimited')}"
+    raise InvalidValueError(
+        f"the hands are of {found.name}, not of {wanted.name}{why}", value=found.name
+    )

@@ -17,7 +17,7 @@ from equilibrist.abstraction.joint_counts import Joint
 from equilibrist.bots.open import is_mix, open_stored, open_strategy, table_of
 from equilibrist.bots.registry import BOTS
 from equilibrist.display.notebook import data_frame, table_html
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, RecordError, StorageError
 from equilibrist.evaluation.expectation import Expectation
 from equilibrist.evaluation.observation import Observer, always_call, hand_columns, mix_behaviour
 from equilibrist.evaluation.other_buckets import shares_deals, winnings_from
@@ -137,9 +137,9 @@ class Opponent:
     @classmethod
     def of_log(cls, path: str | Path, player: str | None, arena: Arena, hides: bool) -> Opponent:
         """Return the model of a player of a log: its counted actions, and calls elsewhere."""
-        read = LogFile(path)
+        read = _log_of(path, arena.rules)
         if player is None:
-            names = _names(path)
+            names = _names(path, arena.rules)
             raise InvalidValueError(
                 f"name the opponent among the players of {path}: {' or '.join(names)}", value=names
             )
@@ -185,8 +185,16 @@ class Opponent:
         return cls(text, _observed(arena, observer), known)
 
 
-def _names(path: str | Path) -> list[str]:
-    for record in LogFile(path):
+def _log_of(path: str | Path, rules: GameRules) -> LogFile:
+    """Open a log by the game that it names, or by the rules if it names none."""
+    try:
+        return LogFile(path)
+    except RecordError:
+        return LogFile(path, rules)
+
+
+def _names(path: str | Path, rules: GameRules) -> list[str]:
+    for record in _log_of(path, rules):
         return sorted(record.names)
     raise InvalidValueError(f"{path} has no complete hand", value=str(path))
 
@@ -465,7 +473,14 @@ def game_of(target: str | None, log: str | Path | None, game: str | None) -> str
     if game is not None:
         return game
     if log is not None:
-        return LogFile(log).rules.name
+        name = LogFile(log).rules.name
+        if name not in game_names():
+            raise InvalidValueError(
+                f"{log} names no game of the catalogue: give the game of the response, a bot such "
+                "as smallbot in whose buckets it is computed",
+                value=str(log),
+            )
+        return name
     assert target is not None
     if is_mix(target) or (target in player_names() and target not in BOTS):
         raise InvalidValueError(
