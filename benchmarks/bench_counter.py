@@ -1,13 +1,13 @@
 """How much do counter-strategies win, what do they cost, and how long does one take to compute?
 
-Five parts, chosen by `--part`:
+Four parts, chosen by `--part`:
 
 - `pareto`: responses of a curve beside mixtures of equilibrium and best response and random changes
   of them; none may win more at the same exploitability;
 - `published`: equilibrium, restricted Nash response and best response to each of some targets,
-  against that target and against all others (Johanson, Zinkevich and Bowling 2007, table 2);
+  against that target and against all others (Johanson, Zinkevich and Bowling 2007, table 2); exact
+  where the other is a table, else a match with AIVAT and an interval;
 - `data`: responses computed from 10³ to 10⁶ hands of a target, by each method;
-- `portfolio`: a portfolio against a field of ten, one of which changes its strategy;
 - `time`: seconds of one response in the buckets of a bot, in a process of its own.
 
 Correctness first: before a part prints its table, winnings that are stated exactly must be those of
@@ -45,10 +45,6 @@ from equilibrist.front_door.matches import match
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.catalog import get_game
 from equilibrist.games.rules import GameRules
-from equilibrist.play.match import MatchSettings, run_match
-from equilibrist.players.catalog import make_player
-from equilibrist.players.player import Player, View
-from equilibrist.players.portfolio import Portfolio
 from equilibrist.solving.best_response import best_response
 from equilibrist.solving.cfr import CFR
 from equilibrist.solving.counter import Method, Model, Seats, respond
@@ -66,17 +62,13 @@ TARGETS = {
     "holdem": (
         "psopti1",
         "undertrained",
-        "poki",
-        "teddy",
-        "monash",
         "always-raise",
         "mix:0.1,0.6,0.3",
+        "teddy",
+        "poki",
+        "monash",
     ),
 }
-WEAK = (
-    "always-raise", "always-call", "uniform", "mix:0.3,0.5,0.2", "mix:0.6,0.35,0.05",
-    "mix:0,0.7,0.3", "mix:0.1,0.3,0.6",
-)  # fmt: skip
 _MANY = 100_000  # hands from which a match needs no correction
 UNDERTRAINED = 30  # iterations of an equilibrium that is far from finished
 
@@ -104,12 +96,14 @@ class Bench:
     """What all parts need: the game, its folder of responses and rows, and the report."""
 
     def __init__(
-        self, game: str, folder: Path, hands: int, most: int = 10**6, observed: int | None = None
-    ) -> None:
-        self.game, self.hands, self.most, self.observed = game, hands, most, observed
+        self, game: str, folder: Path, hands: int, most: int = 10**6, observed: int | None = None,
+        to: str | None = None,
+    ) -> None:  # fmt: skip
+        self.game, self.hands, self.most, self.observed, self.to = game, hands, most, observed, to
         self.folder = folder / game
         self.folder.mkdir(parents=True, exist_ok=True)
         self.rows = Rows(self.folder / "rows.jsonl")
+        self.plot: Path | None = None
         self._arena: Arena | None = None
         self._opponents: dict[str, Opponent] = {}
 
@@ -141,6 +135,10 @@ class Bench:
         """Return whether a target is a strategy that is known; others are observed."""
         made = target in ("coarse", "undertrained", "psopti1", "equilibrium")
         return made or target.startswith(("always", "mix", "uniform"))
+
+    def is_own(self, text: str) -> bool:
+        """Return whether a text is a stored strategy: the bot of the game, or a folder."""
+        return text == self.game or Path(text).is_dir()
 
     def name(self, target: str) -> str:
         """Return what the command line takes for a target; some are solved here."""
@@ -198,11 +196,11 @@ class Bench:
     @property
     def budget(self) -> Budget:
         """The usual target of responses."""
-        return Budget(target=self.arena.goal(None).chips, iterations=20_000)
+        return Budget(target=self.arena.goal(self.to).chips, iterations=20_000)
 
     def opponent(self, target: str, hands: int | None = None, seed: int = 0) -> Opponent:
         """Return the model of a target: exact if it is a table and no hands are given."""
-        if hands is None and not self.is_table(target):
+        if hands is None and not (self.is_table(target) or self.is_own(target)):
             hands = self.observed
         return Opponent.of_player(self.name(target), self.arena, hands, seed)
 
@@ -217,13 +215,33 @@ class Bench:
             compute(self.arena, self._opponents[target], method, self.budget, folder)
         return folder
 
-    def match(self, first: str, second: str, hands: int, seed: int = 0) -> dict[str, Any]:
+    def versus(self, own: str, other: str, hands: int | None = None) -> dict[str, Any]:
+        """Return what a strategy of the game wins: exactly, or in a match of some hands."""
+        if hands is not None:
+            return self.match(player(own), other, hands)
+        size, unit = _unit(self)
+        found = sum(plan @ won for plan, won in zip(self.plans(own), self.won(other), strict=True))
+        return {"win": float(found) / 2 / size, "error": 0.0, "unit": unit}
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019
+    def plans(self, own: str) -> tuple[Any, Any]:
+        """Return the plans of a strategy of the game."""
+        model, game = self.opponent(own).model, self.arena.game
+        assert model.behaviour is not None
+        first, second = (game.realize(seat, model.behaviour[seat]) for seat in (0, 1))
+        return first, second
+
+    @functools.lru_cache(maxsize=12)  # noqa: B019
+    def won(self, other: str) -> tuple[Any, Any]:
+        """Return what each row of either seat wins from a known strategy."""
+        model, game = Opponent.of_player(other, self.arena).model, self.arena.game
+        return model.wins(game, 0), model.wins(game, 1)
+
+    def match(self, first: str, second: str, hands: int, seed: int = 1) -> dict[str, Any]:
         """Return the win rate of a duplicate match and its standard error, in mbb/g or chips.
 
         Players that play slowly play fewer hands, and the luck is removed from these.
         """
-        if first == second:
-            return {"win": 0.0, "error": 0.0, "hands": 0, "unit": _unit(self)[1]}
         played = match(first, second, hands=hands, duplicate=True, game=self.rules, seed=seed,
                        aivat=hands < _MANY)  # fmt: skip
         found = played.statistics() if played.aivat is None else played.aivat.statistics()
@@ -368,44 +386,43 @@ def published(bench: Bench, report: Report) -> None:
             "restricted": Method("rnr" if known else "dbr", 0.9),
             "best response": Method("rnr" if known else "fbr", 1.0),
         }
+        hands = None if known else bench.hands
         for word, method in methods.items():
             own = bench.equilibrium() if method is None else str(bench.response(target, method))
-            wins = {}
-            for other in (*targets, "equilibrium"):
-                hands = 1_000_000 if bench.is_table(other) else bench.hands
-                if other == target and not known:
-                    hands *= 2
-                wins[other] = bench.rows.get(
-                    ["published", "any" if method is None else target, word, other, hands],
-                    lambda own=own, other=other, hands=hands: bench.match(
-                        player(own), player(bench.name(other)), hands, seed=1
-                    ),
-                )
-            field = [wins[other] for other in wins if other != target]
-            mean = float(np.mean([found["win"] for found in field]))
-            error = float(np.sqrt(np.sum([f["error"] ** 2 for f in field]))) / len(field)
-            worst = min(field, key=lambda found: found["win"])
+            key = "any" if method is None else target
+            row = bench.rows.get(
+                ["published", key, word, target, hands],
+                lambda own=own, hands=hands: bench.versus(own, bench.name(target), hands),  # noqa: B023
+            )
+            field = {}
+            for other in (*filter(bench.is_table, targets), "equilibrium"):
+                if other != target and not (other == "equilibrium" and method is None):
+                    field[other] = bench.rows.get(
+                        ["published", key, word, other, None],
+                        lambda own=own, other=other: bench.versus(own, bench.name(other)),
+                    )["win"]
             loses = Solution.load(own).certificate.exploitability if method else 0.0
-            row = wins[target]
             label = "" if known or method is None else f", {method.name}"
+            error = "" if known else f" ± {1.96 * row['error']:.0f}"
             lines.append([
-                target, f"{word}{label}", f"{row['win']:.4g} ± {1.96 * row['error']:.2g}",
-                f"{mean:.4g} ± {1.96 * error:.2g}", f"{worst['win']:.4g}",
+                target, f"{word}{label}", f"{row['win']:.4g}{error}",
+                f"{np.mean(list(field.values())):.4g}", f"{min(field.values()):.4g}",
                 f"{loses / _unit(bench)[0]:.4g}",
             ])  # fmt: skip
             report.line(f"{bench.game}, {target}, {word}",
-                        {"target": row["win"], "field": mean}, row["unit"])  # fmt: skip
+                        {"target": row["win"], "field": np.mean(list(field.values()))},
+                        row["unit"])  # fmt: skip
     unit = _unit(bench)[1]
     header = ["target", "strategy", f"from the target, {unit}", "from the field",
               "from its worst", "can lose in the model"]  # fmt: skip
-    show(f"responses in {bench.game} against their targets and the field", header, lines)
+    show(f"responses in {bench.game} against their targets and known players", header, lines)
 
 
 def data(bench: Bench, report: Report) -> None:
     """Print win and exploitability of responses computed from more and more hands."""
     target, seeds = ("coarse" if bench.is_exact else "undertrained"), 20 if bench.is_exact else 3
     methods = (Method("dbr", 0.9), Method("rnr", 0.9), Method("fbr"))
-    lines = []
+    lines, every = [], {}
     for power in range(3, 1 + round(np.log10(bench.most))):
         hands, found = 10**power, {}
         for seed in range(seeds):
@@ -416,7 +433,7 @@ def data(bench: Bench, report: Report) -> None:
                     functools.partial(_responded, bench, target, hands, seed, method, models),
                 )
                 found.setdefault(method.name, []).append(row)
-        line = [f"{hands:,}"]
+        line, every[hands] = [f"{hands:,}"], found
         for name, rows in found.items():
             for what in ("win", "loses"):
                 values = [row[what] for row in rows]
@@ -429,6 +446,28 @@ def data(bench: Bench, report: Report) -> None:
     header = ["hands", "dbr wins", "can lose", "rnr wins", "can lose", "fbr wins", "can lose",
               "fbr believes"]  # fmt: skip
     show(f"responses to {target} in {bench.game} from hands, {_unit(bench)[1]}", header, lines)
+    if bench.plot is not None:
+        _draw(every, _unit(bench)[1], bench.plot)
+
+
+def _draw(every: dict[int, dict[str, list[dict[str, Any]]]], unit: str, path: Path) -> None:
+    """Draw what responses win and can lose against the number of hands, with 95 % intervals."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
+    for axis, what, label in zip(axes, ("win", "loses"), ("wins", "can lose"), strict=True):
+        for name in ("dbr", "rnr", "fbr"):
+            rows = [[row[what] for row in found[name]] for found in every.values()]
+            mean, error = [np.mean(row) for row in rows], [interval(row) for row in rows]
+            axis.errorbar(list(every), mean, error, marker="o", capsize=3, label=name)
+        if what == "win":
+            believed = [np.mean([row["model"] for row in found["fbr"]]) for found in every.values()]
+            axis.plot(list(every), believed, "--", color="gray", label="fbr believes")
+        axis.set(xscale="log", xlabel="hands of the target", ylabel=f"{label}, {unit}")
+        axis.grid(alpha=0.3)
+        axis.legend()
+    axes[1].set_yscale("log")
+    figure.savefig(path, dpi=90)
 
 
 def _responded(
@@ -442,113 +481,6 @@ def _responded(
         "win": done.win, "model": done.model_wins.win_rate()[0], "loses": done.exploitability,
         "unit": done.unit,
     }  # fmt: skip
-
-
-class Switching(Player):
-    """A player that changes from one strategy to another in the middle of a match."""
-
-    name = "switching"
-
-    def __init__(self, players: tuple[Player, Player], hands: int) -> None:
-        self.players, self.half = players, hands // 2
-
-    def reset(self, seed: int) -> None:
-        """Reset both players."""
-        for one in self.players:
-            one.reset(seed)
-
-    def act(self, view: View) -> Any:
-        """Act as the first player, in the second half as the other."""
-        return self.players[view.state.hand_number >= self.half].act(view)
-
-
-class Recorded(Portfolio):
-    """A portfolio that keeps the weights of every hand, from which its expectation is exact."""
-
-    def reset(self, seed: int) -> None:
-        """Forget all hands, also those that were kept."""
-        super().reset(seed)
-        self.kept: list[tuple[Any, int]] = []  # weights and seat of each hand
-
-    def observe(self, result: Any) -> None:
-        """Keep the weights that played the hand, then learn from it."""
-        self.kept.append((self.weights, result.view.player))
-        super().observe(result)
-
-
-def portfolio(bench: Bench, report: Report) -> None:
-    """Print what a portfolio and its anchor win from a field of ten, first and last tenth too.
-
-    Given the weights of a hand, what it wins is known, so the only chance that is left is what the
-    portfolio happened to learn.
-    """
-    seeds, hands, rules = 4, bench.hands, bench.rules
-    members = [bench.equilibrium()] + [
-        str(bench.response(target, Method("rnr", 0.9)))
-        for target in ("always-raise", "always-call", "mix:0.3,0.5,0.2", "mix:0.6,0.35,0.05")
-    ]
-    lines = []
-    for other in ("strongest", "switching", "coarse", *WEAK):
-        names = [bench.name(other)]
-        if other == "strongest":
-            names = [str(_strongest(bench, members[1:]))]
-        if other == "switching":
-            names = ["always-call", "mix:0.6,0.35,0.05"]
-        worth = np.array([[_values(bench, member, name) for member in members] for name in names])
-
-        def played(seed: int, names: Sequence[str] = names, worth: Any = worth) -> dict[str, Any]:
-            own = Recorded(rules, [make_player(player(name), rules) for name in members])
-            others = [make_player(player(name), rules) for name in names]
-            against = Switching((others[0], others[1]), hands) if len(others) > 1 else others[0]
-            run_match(rules, (own, against), MatchSettings(hands=hands, seed=seed))
-            part = np.arange(hands) * len(names) // hands  # which of the opponents played
-            seat = np.array([seat for _, seat in own.kept])
-            weights = np.array([weights for weights, _ in own.kept])
-            wins = (weights * worth[part, :, seat]).sum(axis=1)
-            anchor, tenth = worth[part, 0, seat], hands // 10
-            return {"win": wins.mean(), "first": wins[:tenth].mean(), "last": wins[-tenth:].mean(),
-                    "anchor": anchor.mean(), "lost": (anchor - wins).sum(),
-                    "stopped": own.is_stopped, "cost": own.cost, "bound": own.bound()}  # fmt: skip
-
-        rows = [
-            bench.rows.get(["exact portfolio", other, hands, seed], lambda seed=seed: played(seed))
-            for seed in range(seeds)
-        ]
-        every = {key: [float(row[key]) for row in rows] for key in rows[0]}
-        assert max(every["cost"]) <= rows[0]["bound"]
-        assert np.mean(every["lost"]) <= rows[0]["bound"], (other, np.mean(every["lost"]))
-        shown = [f"{np.mean(every[key]):.3f} ± {interval(every[key]):.1g}"
-                 for key in ("win", "first", "last")]  # fmt: skip
-        lost = f"{np.mean(every['lost']):.0f} ± {interval(every['lost']):.0f}"
-        stopped = str(round(sum(every["stopped"])))
-        lines.append([other, f"{np.mean(every['anchor']):.3f}", *shown, lost, stopped])
-        report.line(f"{bench.game}, {other}", {"anchor": np.mean(every["anchor"]),
-                    "portfolio": np.mean(every["win"])}, "chips")  # fmt: skip
-    header = ["opponent", "anchor wins", "portfolio wins", "first tenth", "last tenth",
-              f"lost to the anchor in {hands:,} hands", f"stopped, of {seeds}"]  # fmt: skip
-    bound = Portfolio(rules, [make_player(player(name), rules) for name in members]).bound()
-    show(f"portfolio of five in {bench.game}, chips per hand; bound {bound:g} chips", header, lines)
-
-
-def _strongest(bench: Bench, responses: Sequence[str]) -> Path:
-    """Return a strategy that exploits the mean of responses, and can be exploited little."""
-    folder = bench.folder / "strongest"
-    if not (folder / MANIFEST).exists():
-        plans = [Solution.load(response).plans for response in responses]
-        game = bench.arena.game
-        mixed = tuple(np.mean([plan[s] for plan in plans], axis=0) for s in (0, 1))
-        model = Model((game.behaviour(0, mixed[0]), game.behaviour(1, mixed[1])))
-        found = Opponent("responses", model)
-        compute(bench.arena, found, Method("rnr", 0.9), bench.budget, folder)
-    return folder
-
-
-def _values(bench: Bench, member: str, opponent: str) -> tuple[float, float]:
-    """Return what a stored strategy wins from a table in each seat, exactly."""
-    game, plans = bench.arena.game, Solution.load(member).plans
-    model = Opponent.of_player(opponent, bench.arena).model
-    first, second = (float(plans[seat] @ model.wins(game, seat)) for seat in (0, 1))
-    return first, second
 
 
 def timing(bench: Bench, report: Report) -> None:
@@ -579,7 +511,6 @@ PARTS = {
     "pareto": pareto,
     "published": published,
     "data": data,
-    "portfolio": portfolio,
     "time": timing,
 }
 
@@ -591,11 +522,14 @@ def main() -> None:
     parser.add_argument("--hands", type=int, default=10_000, help="of matches with other players")
     parser.add_argument("--most", type=int, default=10**6, help="hands from which to respond")
     parser.add_argument("--observed", type=int, help="hands from which a slow player is modelled")
+    parser.add_argument("--plot", type=Path, help="data: draw the table to this PNG")
+    parser.add_argument("--to", help="gap of responses, such as 10mbb; default: as of counter")
     default = Path(tempfile.gettempdir()) / "equilibrist-counter"
     parser.add_argument("--rows", type=Path, default=default, help="folder of figures so far")
     given = parser.parse_args()
     check()
-    bench = Bench(given.game, given.rows, given.hands, given.most, given.observed)
+    bench = Bench(given.game, given.rows, given.hands, given.most, given.observed, given.to)
+    bench.plot = given.plot
     try:
         PARTS[given.part](bench, Report("counter", header=""))
     except EquilibristError as error:
