@@ -67,8 +67,8 @@ def belief_about(player: Player, seat: int, rules: GameRules) -> Belief:
 
     Example:
         >>> from equilibrist.games.catalog import get_game
-        >>> belief_about(Shove(), 0, get_game("holdem-nolimit")).weights.sum()
-        1326.0
+        >>> int(belief_about(Shove(), 0, get_game("holdem-nolimit")).weights.sum())
+        1326
     """
     ones = np.ones(NUM_HANDS if rules.num_hole_cards == 2 else 52)
     if type(player) is StrategyPlayer:
