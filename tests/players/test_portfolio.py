@@ -144,8 +144,8 @@ class Adversary(Player):
     ("lure", "seeds"),
     [
         (None, 3),
-        pytest.param((0.9, 0.1, 0.0), 20, marks=pytest.mark.slow),
-        pytest.param((0.0, 0.1, 0.9), 20, marks=pytest.mark.slow),
+        pytest.param((0.9, 0.1, 0.0), 4, marks=pytest.mark.slow),
+        pytest.param((0.0, 0.1, 0.9), 4, marks=pytest.mark.slow),
     ],
 )
 def test_an_adversary_that_knows_the_weights_takes_at_most_the_bound(folders, lure, seeds):
