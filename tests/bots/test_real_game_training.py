@@ -17,7 +17,7 @@ from equilibrist.bots.listing import bot_row
 from equilibrist.bots.registry import BOTS
 from equilibrist.bots.train import TrainingOptions, TrainingReport, train
 from equilibrist.cards.hand import NUM_HANDS
-from equilibrist.errors import InvalidValueError, StorageError
+from equilibrist.errors import InvalidValueError, SolverError, StorageError
 from equilibrist.evaluation.real_game.measure import RealGameMeasure
 from equilibrist.evaluation.real_game.opponent import FlopOpponent
 from equilibrist.games.bet_menu import BetMenu
@@ -27,7 +27,7 @@ from equilibrist.solving.certificate import check
 from equilibrist.solving.short_state import rounded, widened
 from equilibrist.solving.solve import Outcome
 from equilibrist.stopping import Stopped
-from equilibrist.storage.artefact import open_artefact
+from equilibrist.storage.artefact import Header, open_artefact, write_artefact
 from equilibrist.storage.checkpoint import CheckpointClock
 from equilibrist.strategies.composition import GluedBuckets
 from equilibrist.strategies.solution import Solution
@@ -184,6 +184,35 @@ def test_a_training_without_a_measurement_ends_with_one(tmp_path):
 def test_a_training_of_other_settings_is_refused(folder, change, text):
     with pytest.raises(StorageError, match=text):
         trained(replace(BOT, **change), folder)
+
+
+def test_a_training_of_another_seed_is_refused(folder):
+    with pytest.raises(StorageError, match="seed 0, not 1"):
+        trained(BOT, folder, replace(OPTIONS, seed=1))
+
+
+def test_a_damaged_checkpoint_is_refused(folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    stored = open_artefact(tmp_path / "training", in_memory=True)
+    header = Header(
+        stored.kind,
+        configuration=stored.configuration,
+        info=stored.info,
+        parents=stored.parents,
+        timings={"seconds": 1.0},
+    )
+    regrets = stored.arrays["regret0"].copy()
+    regrets[5] = 0x7FC0  # NaN
+    arrays = stored.arrays | {"regret0": regrets}
+    write_artefact(tmp_path / "training", header, arrays, may_be_infinite=("gains",))
+    with pytest.raises(SolverError, match="regret0 of its state holds NaN after iteration 8"):
+        trained(BOT, tmp_path)
+    array = next((tmp_path / "training").rglob("*best1*"))
+    content = bytearray(array.read_bytes())
+    content[-1] ^= 1
+    array.write_bytes(content)
+    with pytest.raises(StorageError, match="training"):
+        trained(BOT, tmp_path)
 
 
 def test_a_checkpoint_of_other_buckets_is_refused(folder, tmp_path):

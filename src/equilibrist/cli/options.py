@@ -76,6 +76,9 @@ Iterations = Annotated[int | None, typer.Option(help="Maximum number of iteratio
 Seconds = Annotated[float | None, typer.Option(help="Maximum time in seconds.")]
 SolutionFolder = Annotated[Path, typer.Argument(help="Folder of a solution (from `solve --out`).")]
 SolutionOut = Annotated[Path | None, typer.Option(help="Folder for the solution.")]
+TracePlot = Annotated[
+    Path | None, typer.Option(help="Draw exploitability against time to this PNG file.")
+]
 ResumeRun = Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")]
 IgnoreForecast = Annotated[
     bool, typer.Option("--force", help="Run even if the forecast exceeds memory.")

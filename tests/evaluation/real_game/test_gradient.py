@@ -135,6 +135,8 @@ def test_draws_are_reproducible(prepared):
     assert flops == again
     assert flops != other
     assert weights.sum() == pytest.approx(84)  # raw flops of nine cards
+    others = [FlopOpponent(betting, buckets, 7, seed=seed).draw(1)[0] for seed in (0, 1, 2)]
+    assert all(drawn != flops for drawn in others)
     with pytest.raises(InvalidValueError, match="number of flops"):
         FlopOpponent(betting, buckets, 0)
 
