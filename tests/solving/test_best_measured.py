@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from equilibrist import stopping
 from equilibrist.errors import InvalidValueError, SolverError
 from equilibrist.games.catalog import get_game
 from equilibrist.models.exact import exact_game
@@ -71,6 +72,17 @@ def test_nothing_is_measured_twice():
     run = solve(game, solver, Budget(iterations=5, every=5))
     solve(game, solver, Budget(iterations=5), run=run)
     assert len(measure.plans) == 1
+
+
+@pytest.mark.parametrize(("seconds", "number"), [(0.0, 1), (1000.0, 0)])
+def test_a_measurement_that_would_end_after_a_pause_does_not_begin(seconds, number):
+    game, measure = exact_game(get_game("kuhn")), Scripted((1.0, 1.0))
+    budget = Budget(iterations=4, every=4)
+    solver = KeepsBest(CFR(), measure, schedule=budget, evaluation_seconds=seconds)
+    with stopping.on_signals(lambda text: None) as stop:
+        stop.pause_after(500.0)
+        solve(game, solver, budget)
+    assert len(measure.plans) == number
 
 
 def test_with_a_schedule_other_iterations_are_not_measured():

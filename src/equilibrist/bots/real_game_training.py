@@ -13,7 +13,7 @@ resumed any number of times has the numbers of one that was not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,8 @@ def solve_against_real_game(
     store = TrainingFolder(folder / bot.training, bot, game, description, options.seed, solver)
     with owned(folder / bot.training), owned(folder / bot.solution):
         earlier = store.resume()
-        _say_forecast(solver, game, bot, earlier, report)
+        seconds = _forecast(solver, game, bot, earlier, report)
+        solver = replace(solver, evaluation_seconds=seconds)
         with report.solving(game, solver, budget, bot) as watch:
             run = solve(
                 game, solver, budget, seed=options.seed, run=earlier, watch=store.watched(watch),
@@ -96,14 +97,14 @@ def _end(run: Run, game: SequenceGame, solver: KeepsBest, budget: Budget) -> Non
     run.trace.append(Row(int(run.state["iteration"]), run.seconds, found))
 
 
-def _say_forecast(
+def _forecast(
     solver: KeepsBest, game: SequenceGame, bot: RealGameBot, run: Run | None, report: TrainingReport
-) -> None:
-    """Measure some work and say how long the iterations that are left will take."""
+) -> float:
+    """Measure some work, say how long the rest will take; return the seconds of a measurement."""
     opponent = solver.measure
     left = bot.iterations - (0 if run is None else int(run.state["iteration"]))
     if not isinstance(opponent, FlopOpponent) or left <= 0:
-        return
+        return 0.0
     with phase("measuring the time of an iteration"):
         first, second = (game.realize(p, game.uniform(p, bot.dtype)) for p in (0, 1))
         step, measurement = opponent.seconds((first, second))
@@ -114,6 +115,7 @@ def _say_forecast(
         f"{bot.measured} flops {measurement:.2g} s; {left:,} iterations are left, about "
         f"{whole / 60:.2g} min"
     )
+    return measurement
 
 
 def solver_of(

@@ -56,6 +56,7 @@ class KeepsBest:
     patience: int = 0  # measurements without a better plan after which a run ends; 0: any number
     schedule: Budget | None = None  # iterations that are measured and rounded; None: all, unrounded
     with_current: bool = False  # measure the method's current plans too
+    evaluation_seconds: float = 0.0  # that a measurement is expected to take; 0: unknown
 
     @property
     def name(self) -> str:

@@ -27,7 +27,7 @@ from equilibrist.models.game import SequenceGame
 from equilibrist.phases import phase
 from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.evaluation_times import Expected, next_evaluation
-from equilibrist.solving.solver import Evaluates, Solver, State
+from equilibrist.solving.solver import Evaluates, ExpectsLongEvaluations, Solver, State
 from equilibrist.solving.state_schema import check_given_state
 from equilibrist.stopping import Stopped
 from equilibrist.storage.checkpoint import CheckpointClock
@@ -271,7 +271,10 @@ class _Evaluator:
 
     def __init__(self, game: SequenceGame, solver: Solver, checkpoints: _Checkpoints) -> None:
         self.game, self.solver, self.checkpoints = game, solver, checkpoints
-        self.seconds = 0.0  # time of the last evaluation
+        self._least = 0.0  # seconds of an evaluation, as the solver expects them
+        if isinstance(solver, ExpectsLongEvaluations):
+            self._least = solver.evaluation_seconds
+        self.seconds = self._least  # of the next evaluation, at least those of the last one
 
     def __call__(self, run: Run) -> Row:
         """Evaluate the plans so far; raise `SolverError` if a number of the run is not finite."""
@@ -288,7 +291,7 @@ class _Evaluator:
                 f"{self.checkpoints}",
                 value=iteration,
             ) from None
-        self.seconds = time.perf_counter() - start
+        self.seconds = max(self._least, time.perf_counter() - start)
         return Row(iteration, run.seconds, found)
 
 

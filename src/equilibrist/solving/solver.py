@@ -52,6 +52,15 @@ class Evaluates(Protocol):
 
 
 @runtime_checkable
+class ExpectsLongEvaluations(Protocol):
+    """Solver that knows how long an evaluation takes before the first, so that a pause can wait."""
+
+    @property
+    def evaluation_seconds(self) -> float:
+        """Return the expected seconds of an evaluation; 0 if they are unknown."""
+
+
+@runtime_checkable
 class RunsOnGpu(Protocol):
     """Solver that may run on a game whose arrays are in the memory of a GPU (`SequenceGame.on`)."""
 
