@@ -80,6 +80,7 @@ def test_the_strategy_is_as_exploitable_as_the_training_measured(folder):
     assert found.best_response == pytest.approx(run.state["gains"].tolist(), rel=1e-3)
     best = np.min([row.evaluation.best_response for row in run.trace[:-1]], axis=0)
     assert run.state["gains"].tolist() == pytest.approx(best.tolist())
+    assert run.evaluation.value == pytest.approx(solution.certificate.value)
 
 
 def test_the_solution_has_a_certificate_within_its_buckets(folder):
@@ -127,7 +128,8 @@ def test_a_training_that_is_stopped_anywhere_ends_with_the_numbers_of_one_that_i
     assert report.said[-1] == "nine has saved nothing yet: it saves every 4 iterations"
     assert not (tmp_path / "solution").exists()
     assert stopped(BOT, tmp_path, 4).said[-1].startswith("nine continues from iteration 4, saved")
-    stopped(BOT, tmp_path, 7)
+    said = stopped(BOT, tmp_path, 7).said
+    assert any("; 4 iterations are left" in text for text in said)
     assert trained(BOT, tmp_path).models[0].run.outcome is Outcome.BUDGET_SPENT
     for part in ("training", "solution"):
         found, wanted = open_artefact(tmp_path / part), open_artefact(folder / part)

@@ -133,6 +133,13 @@ def test_current_plans_are_kept_if_they_are_better():
         KeepsBest(LinearProgram(), measure, with_current=True).init(game)
 
 
+def test_a_better_current_plan_prolongs_a_run():
+    won = (3.0, 3.0), (2.0, 2.0), (3.0, 3.0), (1.0, 1.0), (3.0, 3.0), (1.0, 1.0)
+    solver = KeepsBest(CFR(), Scripted(*won), patience=1, with_current=True)
+    run = solve(exact_game(get_game("kuhn")), solver, Budget(iterations=9, every=1))
+    assert int(run.state["iteration"]) == 3  # the second average is not better, its plan is
+
+
 @pytest.mark.parametrize("won", [math.nan, math.inf])
 def test_a_measurement_that_is_not_finite_ends_the_run(won):
     game = exact_game(get_game("kuhn"))

@@ -119,6 +119,22 @@ def test_the_values_of_the_trunk_are_those_of_the_whole_best_response():
         assert root_value(trunk, values) == pytest.approx(won, rel=1e-12)
 
 
+def test_iterations_have_numbers_of_their_own_for_draws():
+    numbers = []
+
+    class Numbered(ModelOpponent):
+        def answer(self, player, plan, trunk, iteration):
+            numbers.append(iteration)
+            return super().answer(player, plan, trunk, iteration)
+
+    game = exact_game(get_game("kuhn"))
+    solver = CFRBR(Numbered((game, game)))
+    state = solver.init(game)
+    solver.step(game, state, 2)
+    solver.step(game, state, 1)
+    assert numbers == [1, 1, 2, 2, 3, 3]
+
+
 def test_a_rake_is_refused():
     game = exact_game(get_game("kuhn"))
     taken = replace(game, leaves=raked(game.leaves, Rake(0.05, 1.0)))

@@ -20,7 +20,7 @@ from equilibrist.solving.solver import State
 
 @dataclass(frozen=True, eq=False)
 class TableBoards:
-    """State of `TableCFR` as `strategies.spot_report.Boards`; arrays may be on the disk."""
+    """State of `TableCFR` as `strategies.spot_report.BoardStrategies`; arrays may be on disk."""
 
     game: SequenceGame
     solver: TableCFR

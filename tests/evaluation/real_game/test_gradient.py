@@ -10,6 +10,7 @@ from equilibrist.abstraction.recipes.lossless import lossless
 from equilibrist.cards.hand import NUM_HANDS, class_table
 from equilibrist.errors import InvalidValueError
 from equilibrist.evaluation.real_game.gradient import FlopGradient, openings
+from equilibrist.evaluation.real_game.measure import RealGameMeasure
 from equilibrist.evaluation.real_game.opponent import FlopOpponent
 from equilibrist.evaluation.real_game.response import Flops, Response
 from equilibrist.games.betting_tree import BettingTree
@@ -126,6 +127,19 @@ def test_exploitability_of_all_flops_is_that_of_the_model(prepared):
     found = FlopOpponent(betting, buckets, None).evaluate(plans)
     expected = ModelOpponent(games).evaluate(plans)
     assert found.best_response == pytest.approx(expected.best_response, rel=1e-10)
+
+
+@pytest.mark.parametrize("number", [6, 9, None])
+def test_a_sample_of_flops_is_measured_alike_by_both_programs(prepared, number):
+    betting, buckets, _ = prepared
+    first, second = (
+        random_behaviour(bucket_tree(betting, player, buckets), 11, zeros=True)[1]
+        for player in (0, 1)
+    )
+    found = RealGameMeasure(betting, buckets, number).evaluate((first, second))
+    expected = FlopOpponent(betting, buckets, 1, measured=number).evaluate((first, second))
+    assert found.best_response == pytest.approx(expected.best_response, rel=1e-6)
+    assert found.unit == expected.unit == "chips"
 
 
 def test_draws_are_reproducible(prepared):

@@ -70,8 +70,8 @@ class FlopSeconds(NamedTuple):
         """Return the seconds of a number of flops.
 
         Example:
-            >>> FlopSeconds(2.0, 5.0, at_once=2).of(3, with_gradient=True)
-            10.0
+            >>> [FlopSeconds(2.0, 5.0, at_once=2).of(3, with_gradient=own) for own in (True, False)]
+            [10.0, 4.0]
         """
         return -(-number // self.at_once) * (self.both if with_gradient else self.values)
 
