@@ -23,6 +23,7 @@ from equilibrist.evaluation.real_game.opponent import FlopOpponent
 from equilibrist.games.bet_menu import BetMenu
 from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import GAMES, GameEntry, get_game
+from equilibrist.solving import solve
 from equilibrist.solving.certificate import check
 from equilibrist.solving.short_state import rounded, widened
 from equilibrist.solving.solve import Outcome
@@ -158,7 +159,8 @@ def test_the_forecast_counts_measurements_of_current_plans_too(tmp_path):
 
 
 def test_every_measurement_is_saved_even_if_no_checkpoint_is_due(tmp_path):
-    with mock.patch.object(CheckpointClock, "is_due", return_value=False):
+    never = mock.patch.object(CheckpointClock, "is_due", return_value=False)
+    with never, mock.patch.object(solve, "_LONGEST_CHUNK", 0.0):  # one iteration at a time
         report = stopped(BOT, tmp_path, 7)
     assert report.said[-1].startswith("nine continues from iteration 4, saved")
 
