@@ -31,6 +31,7 @@ from equilibrist.cli import (
     serve,
     session,
     show,
+    slumbot,
     solving,
     split,
     spot,
@@ -51,7 +52,7 @@ from equilibrist.phases import phase
 _LONGEST_COMPLAINT = 1000  # characters
 _LONGEST_NAME = 20  # characters of a command
 # Commands that wait for people and other programs: their own silence is not work.
-_WAITING = ("play", "dealer", "connect", "serve")
+_WAITING = ("play", "dealer", "connect", "serve", "serve-api")
 # Parts of the messages of a library that cannot be loaded for lack of memory.
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "out of memory")
 
@@ -123,9 +124,10 @@ for command in (
     history.log,
     session.play,
     serve.serve,
+    slumbot.serve_api,
     warmup.warmup,
 ):
-    name = command.__name__.rstrip("_")  # `import` is a keyword of Python
+    name = command.__name__.rstrip("_").replace("_", "-")  # `import` is a keyword of Python
     ends = stoppable if command in _LONG else abandonable if command in _READS_ONLY else None
     app.command(name, cls=CheckedCommand)(command if ends is None else ends(command))
 

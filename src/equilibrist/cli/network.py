@@ -9,13 +9,12 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
 from equilibrist.cli.interrupts import exit_if_requested
 from equilibrist.cli.options import (
-    GameName,
     Json,
     Remaining,
     SecretSeed,
@@ -25,7 +24,7 @@ from equilibrist.cli.options import (
 )
 from equilibrist.cli.outputs import Force, check_file
 from equilibrist.cli.unblocked_stderr import unblocked_stderr
-from equilibrist.errors import NetworkError, ParseError, UnknownNameError
+from equilibrist.errors import InvalidValueError, NetworkError, ParseError, UnknownNameError
 from equilibrist.stopping import noted_signals
 
 if TYPE_CHECKING:
@@ -95,11 +94,12 @@ def dealer(
     from equilibrist.play.server import NetworkMatch, TimeLimits
     from equilibrist.storage.output_file import OutputFile
 
+    _check_protocol(protocol, ("acpc", "pokerbots"))
     rules, seats, ports = load_game(game), _names(names), _ports(port)
     match = NetworkMatch(rules, seats, hands, seed)
     hosted = HostedMatch(match, host, ports, tuple(bot or ()), start_timeout)
     limits = TimeLimits(t_response, t_hand, t_per_hand, t_greeting)
-    way = hosted.acpc(limits) if _is_acpc(protocol) else hosted.pokerbots(time_bank)
+    way = hosted.acpc(limits) if protocol == "acpc" else hosted.pokerbots(time_bank)
     check_file(log, force)
     # Written hand by hand, so that an interrupted match keeps its hands.
     file = None if log is None else functools.partial(OutputFile, log, replace=force)
@@ -141,45 +141,156 @@ def _ending() -> None:
 
 
 # Options of `connect`.
-DealerHost = Annotated[str, typer.Argument(help="Address of the dealer.")]
+DealerHost = Annotated[
+    str, typer.Argument(metavar="HOST|URL", help="Address of the dealer, or URL of a server.")
+]
 DealerPort = Annotated[
-    int, typer.Argument(min=1, max=_MOST_PORT, help="Port of the dealer for this seat.")
+    str, typer.Argument(metavar="[PORT]", help="Port of the dealer for this seat; none after URL.")
 ]
-ClientPlayer = Annotated[str, typer.Argument(help="Player, for example always-call.")]
+ClientPlayer = Annotated[
+    str | None,
+    typer.Argument(metavar="PLAYER", help="Player, for example always-call.", show_default=False),
+]
+ClientGame = Annotated[
+    str | None,
+    typer.Option(
+        help="Game name or .game file; default: the bot's, else limit, Slumbot: no-limit."
+    ),
+]
 LineTimeout = Annotated[
-    float, typer.Option(min=0.001, help="Seconds to wait for each line from the dealer.")
+    float | None,
+    typer.Option(
+        min=0.001, help="Seconds to wait for each line or answer; default: 3600, slumbot: 60."
+    ),
 ]
+ClientProtocol = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol", help="acpc, pokerbots (MIT 2017) or slumbot; default: acpc, of a URL slumbot."
+    ),
+]
+ApiHands = Annotated[
+    int | None, typer.Option(help="slumbot: number of hands of the match; default: 1000.")
+]
+ApiLogPath = Annotated[
+    Path | None, typer.Option("--log", help="slumbot: write an ACPC log that can be continued.")
+]
+ApiResume = Annotated[bool, typer.Option("--resume", help="slumbot: continue the match in --log.")]
 
 
 def connect(
     host: DealerHost,
     port: DealerPort,
-    player: ClientPlayer,
-    game: GameName = "holdem-limit",
-    protocol: Protocol = "acpc",
-    timeout: LineTimeout = 3600.0,
+    player: ClientPlayer = None,
+    game: ClientGame = None,
+    protocol: ClientProtocol = None,
+    timeout: LineTimeout = None,
+    hands: ApiHands = None,
+    log: ApiLogPath = None,
+    resume: ApiResume = False,
+    force: Force = False,
     json: Json = False,
     seed: SecretSeed = None,
     threads: Threads = None,
 ) -> None:
-    """Connect a player to an ACPC dealer or a Pokerbots engine, until that disconnects.
+    """Connect a player to an ACPC dealer, a Pokerbots engine or a server of Slumbot's API.
+
+    A dealer plays until it disconnects. At a server, given as URL PLAYER, the player asks for
+    --hands hands; a match with --log that was interrupted goes on with --resume.
 
     Example: equilibrist connect 127.0.0.1 4711 poki
+
+    Example: equilibrist connect http://127.0.0.1:8081 uniform --hands 1000 --log match.log
     """
     from equilibrist.games.catalog import load_game
+
+    place = _Place.of(host, port, player, protocol)
+    if place.protocol == "slumbot":
+        from equilibrist.cli.slumbot import MatchOptions, challenge
+
+        rules = load_game(game or own_game(place.player) or "holdem-nolimit")
+        prepare_players(threads, place.player)
+        match = MatchOptions(place.player, hands, log, resume, force, timeout or 60.0, seed)
+        challenge(place.url, rules, match, json)
+        return
+    for name, is_given in (("hands", hands), ("log", log), ("resume", resume), ("force", force)):
+        if is_given:
+            raise InvalidValueError(f"--{name} is for --protocol slumbot; the dealer keeps the log")
+    rules = load_game(game or own_game(place.player) or "holdem-limit")
+    prepare_players(threads, place.player)
+    _sit_down(rules, place, timeout or 3600.0, seed, json)
+
+
+class _Place(NamedTuple):
+    """Where a player connects to, and how."""
+
+    host: str
+    port: int
+    player: str
+    protocol: str
+    url: str = ""  # of a server of Slumbot's API
+
+    @classmethod
+    def of(cls, host: str, port: str, player: str | None, protocol: str | None) -> _Place:
+        """Read the arguments HOST PORT PLAYER or URL PLAYER."""
+        is_url = "://" in host
+        if protocol is None:
+            protocol = "slumbot" if is_url else "acpc"
+        _check_protocol(protocol, ("acpc", "pokerbots", "slumbot"))
+        if is_url and protocol != "slumbot":
+            raise ParseError(
+                f"a dealer of {protocol} is HOST PORT, such as 127.0.0.1 4711, not the URL {host}",
+                value=host,
+            )
+        if is_url and player is not None:
+            raise ParseError(
+                f"write URL PLAYER or HOST PORT PLAYER, not a URL and {port!r}", value=port
+            )
+        if is_url:
+            return cls(host, 0, port, protocol, host)
+        from equilibrist.cards.numbers import parse_whole
+
+        number = parse_whole(port, _MOST_PORT)
+        if not number:
+            raise ParseError(
+                f"PORT must be 1 to {_MOST_PORT}, not {port[:40]!r}; a server of Slumbot's API is "
+                "a URL, such as http://127.0.0.1:8081",
+                value=port,
+            )
+        if player is None:
+            raise ParseError("the player is missing: write HOST PORT PLAYER, or URL PLAYER")
+        name = f"[{host}]" if ":" in host else host
+        return cls(host, number, player, protocol, f"http://{name}:{number}")
+
+
+def own_game(player: str) -> str | None:
+    """Return the game of the bot that a player's text names, None if it names no bot.
+
+    Example:
+        >>> own_game("resolve:nolimit-quick,0.5"), own_game("uniform")
+        ('holdem-nolimit', None)
+    """
+    from equilibrist.bots.registry import BOTS
+
+    words = player.replace(":", ",").split(",")
+    return next((BOTS[word].game for word in words if word in BOTS), None)
+
+
+def _sit_down(
+    rules: GameRules, place: _Place, timeout: float, seed: int | None, json: bool
+) -> None:
+    """Play at a dealer until it disconnects, and print the result."""
     from equilibrist.games.dealing import secret_seed
     from equilibrist.play.acpc import play_over
     from equilibrist.play.pokerbots_client import play_pokerbots
     from equilibrist.play.wire import connect as connect_to
     from equilibrist.players.catalog import make_player
 
-    rules, is_acpc = load_game(game), _is_acpc(protocol)
-    prepare_players(threads, player)
-    seated = make_player(player, rules)
+    seated = make_player(place.player, rules)
     seed = secret_seed() if seed is None else seed
     seated.reset(seed)
-    with connect_to(host, port) as wire:
-        chips, is_cut_off, comment = (play_over if is_acpc else play_pokerbots)(
+    with connect_to(place.host, place.port) as wire:
+        chips, is_cut_off, comment = (play_over if place.protocol == "acpc" else play_pokerbots)(
             rules, wire, seated, timeout
         )
     if is_cut_off:
@@ -189,7 +300,7 @@ def connect(
         )
     _print_winnings(rules, seated.name, chips, seed, json)
     if not chips:
-        _refused(rules.name, protocol, comment)
+        _refused(rules.name, place.protocol, comment)
 
 
 def _refused(game: str, protocol: str, comment: str) -> NoReturn:
@@ -217,12 +328,10 @@ def _won(chips: list[int]) -> str:
     return f"{'lost' if total < 0 else 'won'} {abs(total):,} chips"
 
 
-def _is_acpc(protocol: str) -> bool:
-    if protocol not in ("acpc", "pokerbots"):
-        raise UnknownNameError(
-            f"--protocol must be acpc or pokerbots, not {protocol!r}", value=protocol
-        )
-    return protocol == "acpc"
+def _check_protocol(protocol: str, known: tuple[str, ...]) -> None:
+    if protocol not in known:
+        names = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise UnknownNameError(f"--protocol must be {names}, not {protocol!r}", value=protocol)
 
 
 def _names(text: str) -> tuple[str, str]:

@@ -223,7 +223,7 @@ class _Run(NamedTuple):
 
     def by_views(self, chips: NDArray[np.int64]) -> tuple[int, list[HandRecord]]:
         for place, player in enumerate(self.players):
-            player.reset(_player_seed(self.settings.seed, self.run, place))
+            player.reset(player_seed(self.settings.seed, self.run, place))
         records: list[HandRecord] = []
         dealer = Dealer(self.rules, self.settings.seed)
         for number in range(len(chips)):
@@ -331,5 +331,6 @@ def check_match(rules: GameRules, players: Pair, settings: MatchSettings) -> Non
         )
 
 
-def _player_seed(seed: int, run: int, place: int) -> int:
+def player_seed(seed: int, run: int, place: int) -> int:
+    """Return the seed with which the first (0) or second (1) player of a match is reset."""
     return int(np.random.SeedSequence([seed, run, place]).generate_state(1)[0])
