@@ -132,11 +132,12 @@ class JsonServer:
             if len(self._open) > self.limits.connections:
                 await self._refuse(writer, RequestError(503, "this server has no free connection"))
                 return
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-                while await self._one(reader, writer):
-                    pass
+            while await self._one(reader, writer):
+                pass
         except TimeoutError:  # idle for too long, or does not read its answers
             writer.transport.abort()
+        except (OSError, asyncio.IncompleteReadError):  # it has hung up
+            pass
         finally:
             self._open.discard(task)
             with contextlib.suppress(OSError):
@@ -177,6 +178,8 @@ class JsonServer:
 
     async def _read(self, reader: asyncio.StreamReader, first: bytes) -> _Request:
         """Read a whole request whose first byte has arrived."""
+        if not first.isupper():  # for example a client that speaks TLS
+            raise RequestError(400, "this is not a request of HTTP/1.1")
         try:
             head = first + await reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
