@@ -156,6 +156,7 @@ def challenge(url: str, rules: GameRules, options: MatchOptions, json: bool) -> 
     from equilibrist.players.catalog import make_player
 
     check_rules(rules)
+    _check_options(options)
     player = make_player(options.player, rules)
     seed = secret_seed() if options.seed is None else options.seed
     player.reset(seed)
@@ -178,17 +179,24 @@ def challenge(url: str, rules: GameRules, options: MatchOptions, json: bool) -> 
     exit_if_requested(signals)
 
 
-def _open_log(rules: GameRules, player: str, server: str, options: MatchOptions) -> ApiLog | None:
-    """Open the log of a match, new or continued; None without one."""
+def _check_options(options: MatchOptions) -> None:
     from equilibrist.cards.numbers import whole_number
     from equilibrist.games.state import MAX_HAND_NUMBER
+
+    hands = _HANDS if options.hands is None else options.hands
+    whole_number(hands, "the number of hands", 1, MAX_HAND_NUMBER)
+    if options.resumes and options.log is None:
+        raise InvalidValueError("--resume needs --log FILE, the match to continue")
+    if not options.resumes:
+        check_file(options.log, options.force)
+
+
+def _open_log(rules: GameRules, player: str, server: str, options: MatchOptions) -> ApiLog | None:
+    """Open the log of a match, new or continued; None without one."""
     from equilibrist.play.slumbot_log import ApiLog
 
     path, hands = options.log, options.hands
-    whole_number(_HANDS if hands is None else hands, "the number of hands", 1, MAX_HAND_NUMBER)
     if path is None:
-        if options.resumes:
-            raise InvalidValueError("--resume needs --log FILE, the match to continue")
         return None
     if options.resumes:
         log = ApiLog.resume(path, rules, player, server)
@@ -199,7 +207,6 @@ def _open_log(rules: GameRules, player: str, server: str, options: MatchOptions)
             )
         _say(f"{log.results.num_hands:,} of {log.hands:,} hands are in {path}")
         return log
-    check_file(path, options.force)
     if options.force:
         path.unlink(missing_ok=True)
     return ApiLog.create(path, rules, player, _HANDS if hands is None else hands, server)
