@@ -153,7 +153,11 @@ def test_versions():
         ("", CALL),  # an action that is missing or cannot be read is a call
         (":", CALL),
         (":x", CALL),
-        (":F", CALL),
+        (":F", FOLD),
+        (":C", CALL),
+        (":K", CALL),
+        (":b", RAISE),
+        (":R", RAISE),
         (": f", CALL),
         ("f", CALL),
         (":k", CALL),
@@ -174,6 +178,12 @@ def test_limit_actions_as_the_reference_dealer_takes_them(said, action):
         ([], ":r" + "9" * 9000, raise_to(20000)),  # more digits than Python reads
         ([], ":r-" + "9" * 9000, raise_to(200)),
         ([], ":r+" + "0" * 9000 + "300", raise_to(300)),
+        ([], ":R300", raise_to(300)),
+        ([], ":b300", raise_to(300)),
+        ([], ":B99999", raise_to(20000)),
+        ([], ":r 300x", raise_to(300)),
+        ([raise_to(300)], ":r499", raise_to(500)),
+        ([raise_to(19950)], ":r19960", raise_to(20000)),  # the least raise is above the stack
         ([], ":r", CALL),  # a no-limit raise without a size cannot be read
         ([CALL], ":f", CALL),  # a fold that saves nothing
         ([raise_to(20000)], ":r20000", CALL),  # nobody is left to raise

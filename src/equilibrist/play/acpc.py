@@ -13,9 +13,9 @@ with discards, `k` or `d<card>`.
 `read_answer` is as tolerant as the reference dealer: a line that does not repeat the state just
 sent is ignored; an action that is illegal or cannot be read becomes a call; the size of a no-limit
 raise is moved to the nearest legal size; text after an action, and the size of a limit raise, are
-ignored. Where the reference is unspecified, this package decides: the state must be repeated
-exactly (the reference also reads other spellings of it); in a discard turn, an illegal action
-becomes a keep.
+ignored; `b` is a raise, `k` a call, and capitals are read too. Where the reference is unspecified,
+this package decides: the state must be repeated exactly (the reference also reads other spellings
+of it); in a discard turn, an illegal action becomes a keep.
 
 Source: the ACPC protocol 2.0.0 and its dealer.
 """
@@ -42,7 +42,7 @@ PATIENCE = 3600.0  # seconds that a client waits for a line: the other player ma
 _MOST_DIGITS = 11  # digits of a raise that are read; one more than the largest stack has
 
 _VERSION = re.compile(r"VERSION:([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
-_ACTION = re.compile(r":(?:([fck])|d([2-9TJQKA][cdhs])|r(?:[ \t]*([+-]?[0-9]+))?)")
+_ACTION = re.compile(r":(?:([fFcCkK])|d([2-9TJQKA][cdhs])|[rRbB](?:[ \t]*([+-]?[0-9]+))?)")
 
 
 class Answer(NamedTuple):
@@ -122,7 +122,8 @@ def _requested_action(state: HandState, text: str) -> Action | None:
         return None
     plain, card, amount = match.groups()
     if plain is not None:
-        return {"f": FOLD, "c": CALL, "k": KEEP}[plain]
+        is_kept = plain in "kK" and state.betting.is_discarding
+        return KEEP if is_kept else FOLD if plain in "fF" else CALL
     if card is not None:
         return Action("d", card=parse_card(card))
     if state.rules.is_limit:

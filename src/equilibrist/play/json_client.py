@@ -63,7 +63,8 @@ class JsonClient:
                 link.request("POST", path, json.dumps(body), _HEADERS)
                 answer = link.getresponse()
                 data = answer.read(MOST_ANSWER + 1)
-                if answer.length and len(data) <= MOST_ANSWER:
+                is_cut = not data and answer.getheader("Content-Length") is None
+                if is_cut or (answer.length and len(data) <= MOST_ANSWER):
                     raise http.client.IncompleteRead(data, answer.length)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()

@@ -134,6 +134,8 @@ class Wire:
         """Close the connection; data already sent still arrives."""
         with contextlib.suppress(OSError):
             self._link.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError, NetworkError):
+            self.drop_pending()  # closing with unread data would delete what is on its way
         self._link.close()
 
     def __enter__(self) -> Self:
