@@ -13,8 +13,9 @@ import threading
 import hypothesis
 import pytest
 
-from equilibrist import phases, stopping
+from equilibrist import phases
 from equilibrist.bots.registry import BOTS
+from process_state import unchanged
 
 # Files that take longest, in this order: they are begun first, so that no worker is left with one
 # at the end. The first two have the longest of the slow proofs.
@@ -22,10 +23,13 @@ LONGEST = (
     "tests/papers/psopti/test_claims.py",
     "tests/oracles/test_real_game.py",
     "tests/oracles/test_two_round_games.py",
+    "tests/contracts/test_recipes.py",
+    "tests/parity/test_gpu_tables.py",
     "tests/evaluation/test_hand_views.py",
     "tests/evaluation/test_aivat.py",
     "tests/cli/test_cycles.py",
-    "tests/contracts/test_recipes.py",
+    "tests/parity/test_gpu_buckets.py",
+    "docs/extending.md",
     "tests/cli/test_killed_abstraction.py",
     "tests/cli/test_sitting.py",
     "tests/evaluation/real_game/test_response.py",
@@ -47,7 +51,8 @@ LONGEST = (
     "tests/cli/test_interrupts.py",
     "tests/papers/gs3/test_tables.py",
     "tests/display/test_grid.py",
-    "docs/extending.md",
+    "docs/real-game-training.md",
+    "docs/split.md",
     "docs/flops.md",
 )
 
@@ -96,16 +101,18 @@ def no_phase_stays_under_way():
     phases.end_all()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def nothing_of_a_file_stays():
+    """Fixtures that tests of a file share leave the process as they found it."""
+    with unchanged():
+        yield
+
+
 @pytest.fixture(autouse=True)
-def no_handler_of_signals_stays():
-    """A handler that a test leaves behind would swallow the signals of a later test, or end it."""
-    before = {number: signal.getsignal(number) for number in stopping.SIGNALS}
-    yield
-    after = {number: signal.getsignal(number) for number in stopping.SIGNALS}
-    if after != before and threading.current_thread() is threading.main_thread():
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert after == before
+def nothing_stays():
+    """A variable or a handler of signals left behind would reach a later test."""
+    with unchanged():
+        yield
 
 
 @pytest.fixture
