@@ -12,6 +12,7 @@ Run: python benchmarks/bench_cards.py
 
 from __future__ import annotations
 
+import argparse
 import warnings
 
 import numba
@@ -127,6 +128,7 @@ def bench_index(report: Report) -> None:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     report = Report("ranking and indexing")
     for num_cards in (7, 5):
         bench_ranking(report, num_cards)

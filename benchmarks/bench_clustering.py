@@ -12,7 +12,7 @@ Run: python benchmarks/bench_clustering.py [share of the problems and points, de
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 
 import numpy as np
@@ -173,7 +173,9 @@ def allocation(report: Report, num_buckets: int, most: int, total: int) -> None:
 
 
 def main() -> None:
-    share = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("share", nargs="?", type=float, default=1.0, help="of the points (1)")
+    share = parser.parse_args().share
     report = Report("clusters, intervals and allocations")
     for num_bins in (20, 100):
         large_problem(report, int(200_000 * share), num_bins, k=20, limit=100)

@@ -10,6 +10,7 @@ Run: python benchmarks/bench_equity.py
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import hashlib
 import math
@@ -93,6 +94,7 @@ def eval7_seconds(question: Question, num_calls: int = 300) -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     warnings.simplefilter("ignore")
     check_answers()
     flop = parse_cards(FLOP)
