@@ -279,7 +279,7 @@ def test_a_limit_on_memory_that_nothing_can_be_loaded_in_gives_one_sentence():
         ["bash", "-c", f"{program} solve leduc --iterations 10"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.count("\n") == 1

@@ -270,7 +270,7 @@ def test_a_command_with_nothing_to_save_ends_even_inside_compiled_code(number):
     try:
         assert process.stdout.readline() == "ready\n"
         os.kill(process.pid, number)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=600)
     finally:
         with contextlib.suppress(OSError):
             process.kill()

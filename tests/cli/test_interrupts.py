@@ -261,7 +261,7 @@ def test_a_process_answers_a_signal_while_it_solves(answer, tmp_path):
     process = started("solve", "leduc", "--seconds", "600", "--out", out, "--json")
     assert process.stderr.readline().startswith("cfr+ 1:")
     process.send_signal(signal.SIGTERM)
-    output, error = process.communicate(timeout=120)
+    output, error = process.communicate(timeout=600)
     assert process.returncode == 143
     assert error.count("stopping after this") == 1
     done = json.loads(output)["iterations"]

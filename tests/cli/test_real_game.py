@@ -6,12 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from equilibrist import stopping
 from equilibrist.bots.listing import known_response, known_responses
 from equilibrist.bots.open import open_strategy
 from equilibrist.bots.registry import BOTS
@@ -91,19 +92,20 @@ def test_a_run_that_was_killed_continues_to_the_same_numbers(answer, game, tmp_p
 
 
 def test_the_first_flop_says_how_long_it_takes(run, game, tmp_path, monkeypatch):
-    flop_values = runs.flop_values
+    flop_values, say, said = runs.flop_values, stopping._say, threading.Event()
 
     def slow(*arguments):
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.2)  # the signal is answered meanwhile
+        assert said.wait(600)
         return flop_values(*arguments)
 
-    monkeypatch.setattr(runs, "forecast", lambda *_: 600.0)
+    monkeypatch.setattr(stopping, "_say", lambda text: [say(text), said.set()])
+    monkeypatch.setattr(runs, "forecast", lambda *_: 600_000.0)
     monkeypatch.setattr(runs, "flop_values", slow)
     line = ["exploit", MIX, "--real-game", "--game", game, "--threads", "1", "--flops", 8]
     found = run(*line, "--out", tmp_path / "stopped")
     assert found.returncode == 130
-    assert re.search(r"stopping after this flop, about 7[45] s;", found.stderr)
+    assert re.search(r"stopping after this flop, about 12(49|50) min;", found.stderr)
 
 
 def stop_after(monkeypatch, flops):

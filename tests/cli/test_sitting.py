@@ -189,7 +189,7 @@ def test_at_a_terminal_keys_act_at_once_in_four_colours():
                 shown += _until(master, "[Q] leave")
             os.write(master, b"s")
             shown += _until(master, "nothing was saved")
-            assert child.wait(30) == 0
+            assert child.wait(600) == 0
         finally:
             os.close(master)
     assert "you win 10: two pair" in shown
@@ -212,7 +212,7 @@ def test_a_signal_leaves_the_table_saves_the_hand_and_gives_the_terminal_back(tm
             assert termios.tcgetattr(slave)[3] != before[3]
             child.send_signal(signal.SIGTERM)
             shown = _until(master, "seed ")
-            assert child.wait(30) == 143
+            assert child.wait(600) == 143
             assert termios.tcgetattr(slave)[3] == before[3]
         finally:
             os.close(slave)
@@ -226,7 +226,7 @@ def _until(number, words):
     """Return what a terminal shows until some words appear."""
     text = b""
     while words.encode() not in text:
-        assert select.select([number], [], [], 60)[0], text
+        assert select.select([number], [], [], 600)[0], text
         text += os.read(number, 4096)
     return text.decode(errors="replace")
 

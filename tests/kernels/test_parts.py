@@ -130,7 +130,7 @@ def test_one_of_two_processes_compiles_and_the_other_waits_for_it(tmp_path, monk
         )
         for i in (0, 1)
     ]
-    found = [run.communicate(timeout=120)[0].split() for run in runs]
+    found = [run.communicate(timeout=600)[0].split() for run in runs]
     assert sorted(found, key=len) == [["42"], ["compiled", "42"]]
 
 

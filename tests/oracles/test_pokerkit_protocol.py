@@ -51,7 +51,7 @@ def test_the_lines_of_a_match_are_pokerkits(name):
         threads = []
         for player in (Uniform(), Mix(0, 0.6, 0.4)):
             link = Recorded(socket.create_connection(("127.0.0.1", door.port)))
-            wires.append((stack.enter_context(door.accept(5)), link))
+            wires.append((stack.enter_context(door.accept(600)), link))
             threads.append(threading.Thread(target=client, args=(link, player)))
             threads[-1].start()
         ours = tuple(wire for wire, _ in wires)
@@ -59,7 +59,7 @@ def test_the_lines_of_a_match_are_pokerkits(name):
         for wire in ours:
             wire.close()
         for thread in threads:
-            thread.join(10)
+            thread.join(600)
     hands = read_log(game, log).hands
     # Some no-limit hands are all-in before the river, so that rounds without betting are sent too.
     assert any("c/" in hand.state.betting.text[-3:] for hand in hands) != game.is_limit

@@ -37,6 +37,7 @@ from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.solution import Solution
 from gpu import main
 
+sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
 _CONVERSIONS = (np.asarray, np.array, np.zeros, np.empty, np.arange, np.copyto)
 
 

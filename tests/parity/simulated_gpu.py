@@ -28,6 +28,7 @@ from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR, table_lengths
 from equilibrist.solving.solve import Budget, check_finite, solve
 from equilibrist.solving.spot_run import solve_spot
 
+sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
 SMALL = replace(get_game("holdem-nolimit"), name="small-nolimit", num_ranks=3)
 
 

@@ -131,7 +131,7 @@ def test_a_run_stopped_at_random_moments_has_the_numbers_of_a_clean_one(seed, ca
     game, by = case(method)
     wanted = solve(game, by, Budget(iterations=2000)).state
     rng, run = random.Random(seed), None
-    for _ in range(100):
+    for _ in range(10_000):
         with stopping.on_signals():
             press = threading.Timer(
                 0.002 + 0.02 * rng.random(), os.kill, (os.getpid(), signal.SIGINT)
