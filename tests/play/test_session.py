@@ -179,6 +179,12 @@ def test_results_are_shown():
     )
     assert result_line(Result(view_of(LIMIT, "MATCHSTATE:0:0:rf:5d5c|"), -10)) == "you lose 10"
     assert result_line(Result(end, 0)).startswith("a tie")
+    same = view_of(LIMIT, "MATCHSTATE:0:0:cc/cc/cc/cc:KdKc|KhKs/8dAs7s/4h/6d")
+    assert result_line(Result(same, 0)) == "a tie: both have a pair of kings"
+    kicker = view_of(LIMIT, "MATCHSTATE:0:0:cc/cc/cc/cc:Ad9c|AhQs/8dAs7s/4h/2d")
+    assert result_line(Result(kicker, -10)) == (
+        "you lose 10: both have a pair of aces; the other cards decide"
+    )
 
 
 def test_a_mixed_strategy_is_revealed_and_sums_to_one():

@@ -133,6 +133,8 @@ def test_runouts_lead_to_a_card_and_a_node_to_its_lock(open_page, picture):
     page.wait_for_selector(".tilecard")
     assert page.locator(".tilecard").count() == 52
     assert page.locator(".tilecard.gone").count() == 4
+    inside = "(matrix) => matrix.scrollWidth <= matrix.clientWidth"
+    assert page.locator(".cardmatrix").evaluate(inside)  # no column is cut off
     picture(page, "runouts")
     page.locator(".tilecard", has_text="J♠").click()
     page.wait_for_selector(".grid")

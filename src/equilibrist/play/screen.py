@@ -103,7 +103,9 @@ def result_line(result: Result) -> str:
         hand_description(view.state.holes[player] + view.board, ranking)
         for player in (view.player, 1 - view.player)
     )
-    return f"{text}: {yours} against {theirs}"
+    if yours != theirs:
+        return f"{text}: {yours} against {theirs}"
+    return f"{text}: both have {yours}" + ("; the other cards decide" if chips else "")
 
 
 def revealed(decisions: Sequence[Decision], other: str, *, colour: bool = False) -> list[str]:
