@@ -143,7 +143,9 @@ def smoke(trial: Trial) -> Iterator[Figure]:
 def hidden(trial: Trial) -> Iterator[Figure]:
     """Yield whether a hidden card was sent in 10,000 hands."""
     is_met, said, _ = trial.tests("-m", "slow", "-k", "10000_hands", "tests/web/test_tables.py")
-    yield Figure("hidden cards sent in 10,000 hands: limit, no-limit and discards", "none", said, is_met)
+    yield Figure(
+        "hidden cards sent in 10,000 hands: limit, no-limit and discards", "none", said, is_met
+    )
 
 
 def kill(trial: Trial) -> Iterator[Figure]:
