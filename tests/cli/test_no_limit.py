@@ -1,5 +1,7 @@
 """A no-limit bot as its user meets it: trained, listed, shown, exploited, played, re-solved."""
 
+import contextlib
+import threading
 from dataclasses import replace
 
 import pytest
@@ -8,6 +10,13 @@ from equilibrist.bots.bot import BucketBot
 from equilibrist.bots.registry import BOTS
 from equilibrist.games.catalog import GAMES, GameEntry, get_game
 from equilibrist.games.rules import rules_text
+from equilibrist.play.acpc import play_over
+from equilibrist.play.server import NetworkMatch, serve_match
+from equilibrist.play.slumbot_client import ApiMatch
+from equilibrist.play.slumbot_server import ServedBot, SlumbotServer
+from equilibrist.play.wire import Listener, connect
+from equilibrist.players.catalog import make_player
+from equilibrist.players.static import Uniform
 
 RULES = replace(get_game("holdem-nolimit"), name="royal-nolimit", num_ranks=5, stacks=(2000, 2000))
 TINY = BucketBot(
@@ -69,3 +78,35 @@ def test_other_stacks_are_refused_in_a_sentence(trained, run, tmp_path, player):
     refused = run("match", player, "always-call", "--game", game, "--hands", 10)
     assert refused.returncode == 2
     assert "stacks of 20 big blinds, not for the 40 big blinds of deep" in refused.stderr
+
+
+def test_it_answers_every_size_over_both_protocols(trained):
+    """Uniform bets any legal amount, almost never one of the bot's."""
+    bot, said = make_player("tiny-nolimit", RULES), []
+    with Listener() as door, contextlib.ExitStack() as stack:
+        threads, wires = [], []
+        for player in (bot.twin(), Uniform()):
+            link = stack.enter_context(connect("127.0.0.1", door.port))
+            wires.append(stack.enter_context(door.accept(5)))
+            threads.append(threading.Thread(target=play_over, args=(RULES, link, player)))
+            threads[-1].start()
+        match = NetworkMatch(RULES, ("Ann", "Bob"), 150, seed=5)
+        served = serve_match(match, tuple(wires), warn=said.append)
+        for wire in wires:
+            wire.close()
+        for thread in threads:
+            thread.join()
+    assert (served.is_finished, said) == (True, [])
+    server = SlumbotServer(ServedBot(RULES, bot.twin, seed=5))
+    found = ApiMatch(RULES, Uniform(), Direct(server), 300).play()
+    assert found.chips == list(server.chips)
+    assert len(found.baselines) == 300
+
+
+class Direct:
+    """A server without a network."""
+
+    address = "http://direct"
+
+    def __init__(self, server):
+        self.post = server.answer
