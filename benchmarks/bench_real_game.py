@@ -91,7 +91,7 @@ def whole_on_gpu(
     run = replace(empty, is_done=np.zeros_like(empty.is_done), values=values)
     start = time.perf_counter()
     _, gpu = on_device("gpu", responses)
-    run_flops(run, responses, np.arange(len(run.flops.boards)), gpu=gpu)
+    run_flops(run, responses, np.arange(len(run.flops.boards)), engine=gpu)
     report.figure(f"{text}: all flops, GPU", time.perf_counter() - start, "s")
     found = exploited(run, responses)
     report.figure(f"{text}: exploitability", found.exploitability, found.unit)

@@ -1,6 +1,7 @@
 """Reaching a Ray cluster, and what is refused before; none of this needs Ray."""
 
 import contextlib
+import re
 import socket
 import sys
 import threading
@@ -27,7 +28,7 @@ RHODE = replace(
     [
         (("--engine", "ray"), "--engine needs --split"),
         (("--address", "10.0.0.1:6379"), "--address needs --split"),
-        (("--split", "preflop", "--engine", "mpi"), "--engine must be threads or ray"),
+        (("--split", "preflop", "--engine", "mpi"), "--engine must be threads, gpu or ray"),
         (("--split", "preflop", "--address", "auto"), "--address needs --engine ray"),
         (("--split", "preflop", "--engine", "ray", "--address", "here"), "is HOST:PORT"),
     ],
@@ -37,6 +38,30 @@ def test_options_that_do_not_fit_are_refused(run, tmp_path, monkeypatch, argumen
     result = run("solve", "leduc", "--iterations", "2", *arguments)
     assert (result.returncode, words in result.stderr) == (2, True), result.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--engine", "gpu"), "give --device gpu instead of --engine gpu"),
+        (("--engine", "ray", "--device", "gpu"), "--engine and --device exclude each other"),
+        (("--address", "auto"), "--address needs --engine ray"),
+        (("--engine", "ray", "--game", "leduc"), "has no flops: leave out .* and --engine"),
+    ],
+)
+def test_options_that_do_not_fit_a_real_game_are_refused(run, arguments, words):
+    result = run("exploit", "always-call", "--real-game", *arguments)
+    assert result.returncode == 2
+    assert re.search(words, result.stderr), result.stderr
+
+
+def test_the_engine_gpu_needs_a_gpu_and_hands_of_two_cards(run, tmp_path):
+    game = ("solve", "leduc", "--split", "preflop", "--iterations", "2", "--engine", "gpu")
+    for more in ((), ("--store", tmp_path / "it")):
+        result = run(*game, *more)
+        assert result.returncode == 2
+        assert "use the engine threads" in result.stderr
+        assert not (tmp_path / "it").exists()
 
 
 def test_the_command_asks_the_cluster_for_its_engines(answer, tmp_path, monkeypatch):

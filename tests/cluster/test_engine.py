@@ -16,10 +16,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equilibrist.bots.open import open_strategy
 from equilibrist.cluster import connection
 from equilibrist.cluster.engine import RayEngine, RayEngines
+from equilibrist.cluster.flops import RayFlops
 from equilibrist.errors import InvalidValueError, NetworkError, StorageError
+from equilibrist.evaluation.real_game.run import exploited, open_or_start, responses_to, run_flops
 from equilibrist.games.catalog import get_game
+from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
 from equilibrist.models.split import Split
 from equilibrist.solving.cfr import CFR_PLUS
@@ -42,6 +46,9 @@ pytestmark = [  # Ray's own
 LEDUC = get_game("leduc")
 RHODE = replace(
     get_game("rhode-island"), name="rhode", num_ranks=3, num_suits=2, max_raises=(2, 1, 1)
+)
+NINE_CARDS = replace(
+    get_game("holdem-limit"), name="nine", num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1)
 )
 ONE = RayEngines(threads=1)
 
@@ -216,6 +223,32 @@ def test_a_game_on_disks_has_the_bits_of_threads_though_driver_node_and_tables_a
     assert SplitRun.open(folder).run().evaluation == expected.evaluation
 
 
+def test_flops_of_the_real_game_are_those_of_threads_though_a_worker_is_killed(
+    nodes,
+):
+    nodes.have(2)
+    named = open_strategy("0.1,0.6,0.3", NINE_CARDS)
+    responses = responses_to(named)
+    runs = [open_or_start(named, responses, None) for _ in range(2)]
+    chosen = np.arange(len(runs[0].flops.boards))
+    run_flops(runs[0], responses, chosen)
+
+    with contextlib.closing(RayFlops(responses[0].strategy, 1)) as engine:
+
+        def kill_once(run):
+            """End a worker's process after the first flop."""
+            if run.is_done.sum() == 1:
+                actor = next(iter(engine._actors.values()))
+                process = ray.get(actor.__ray_call__.remote(lambda self: os.getpid()))
+                os.kill(process, signal.SIGKILL)
+
+        run_flops(runs[1], responses, chosen, engine=engine, report=kill_once)
+        assert engine.losses == 1
+    for ours, theirs in zip(runs[0].values, runs[1].values, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert exploited(runs[0], responses) == exploited(runs[1], responses)
+
+
 def test_the_plan_counts_the_numbers_that_cross_the_network():
     plan, split = SplitPlan.of(RHODE, "flop", bits=32), Split.of(RHODE, "flop")
     assert plan.root_states == split.start[-1]
@@ -308,6 +341,17 @@ def test_the_command_exploits_and_continues_on_the_cluster(nodes, tmp_path, answ
     assert found["exploitability"] == expected["exploitability"]
     assert answer("exploit", folder, *on_nodes)["matches"] is True
     assert answer("exploit", folder)["matches"] is True
+
+
+@pytest.mark.slow
+def test_the_command_exploits_in_the_real_game_on_the_cluster(nodes, tmp_path, answer):
+    nodes.have(2)
+    path = tmp_path / "nine.game"
+    path.write_text(rules_text(NINE_CARDS))
+    game = ("exploit", "0.1,0.6,0.3", "--real-game", "--game", path, "--threads", "1")
+    expected, found = answer(*game), answer(*game, "--engine", "ray")
+    assert found | {"seconds": 0} == expected | {"seconds": 0}
+    assert found["flops"] == found["all_flops"] > 3
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def check_runs_begin_on_one_device_and_end_on_the_other():
     chosen, gpu = runs.on_device("auto", responses)
     assert chosen.name == "gpu"
     run, plain = (runs.open_or_start(named, responses, None) for _ in range(2))
-    runs.run_flops(run, responses, np.array([1]), gpu=gpu)
+    runs.run_flops(run, responses, np.array([1]), engine=gpu)
     assert run.is_done.sum() == 1
     runs.run_flops(run, responses, np.array([1, 2]))
     runs.run_flops(plain, responses, np.array([1, 2]))
@@ -116,7 +116,7 @@ def check_memory_that_gets_short_keeps_the_flops_that_are_done():
         folder = Path(home) / "run"
         run = runs.open_or_start(named, responses, folder)
         try:
-            runs.run_flops(run, responses, np.array([1, 2]), gpu=gpu, folder=folder)
+            runs.run_flops(run, responses, np.array([1, 2]), engine=gpu, folder=folder)
         except DeviceError as error:
             text = str(error)
         assert text.endswith("is too small for more flops; continue on the device cpu"), text

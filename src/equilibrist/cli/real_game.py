@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from equilibrist.evaluation.real_game.batches import BatchedResponses
+    from equilibrist.cli.split import EngineOptions
     from equilibrist.evaluation.real_game.response import Response
-    from equilibrist.evaluation.real_game.run import Exploited, RealGameRun
+    from equilibrist.evaluation.real_game.run import Exploited, FlopEngine, RealGameRun
     from equilibrist.storage.artefact import Artefact
 
 _KERNELS = ("real_game.respond_last", "real_game.respond_board", "real_game.sort_hands")
@@ -30,8 +32,8 @@ def exploit_real(
     *,
     json: bool,
     seed: int,
-    threads: int | None,
     device: str = "cpu",
+    who: EngineOptions,
 ) -> None:
     """Print a strategy's exploitability in the full game, by best responses in both seats."""
     from equilibrist.bots.open import open_strategy
@@ -44,13 +46,14 @@ def exploit_real(
     from equilibrist.storage.ownership import owned
 
     named = open_strategy(text, None if game is None else load_game(game))
-    num_threads = threads or most_threads()
+    num_threads = who.threads or most_threads()
     rules = named.strategy.tree.rules
     if not is_holdem(rules):
-        if flops is not None or out is not None or device == "gpu":
+        given = flops, out, None if device != "gpu" else device, who.name
+        if any(option is not None for option in given):
             raise InvalidValueError(
-                f"{rules.name} is not hold'em and has no flops: leave out --flops, --out and "
-                "--device"
+                f"{rules.name} is not hold'em and has no flops: leave out --flops, --out, "
+                "--device and --engine"
             )
         found = runs.reference_exploited(named)
         emit(_fields(text, rules.name, found), _figures(text, rules.name, found), as_json=json)
@@ -62,13 +65,34 @@ def exploit_real(
     with owned(folder):
         prepare_kernels(1, *_KERNELS)
         responses = runs.responses_to(named)
-        chosen, gpu = runs.on_device(device, responses)
-        if chosen.name == "gpu" or chosen.why:
-            print(chosen.text, file=sys.stderr)
         run = runs.open_or_start(named, responses, folder)
         sample = runs.stratified(run.flops, flops, seed)
-        found = _respond(run, responses, sample, folder, num_threads, gpu)
+        with _engine(device, who, responses) as engine:
+            found = _respond(run, responses, sample, folder, num_threads, engine)
     emit(_result(run, found, folder), _words(run, found), as_json=json)
+
+
+@contextlib.contextmanager
+def _engine(
+    device: str, who: EngineOptions, responses: tuple[Response, Response]
+) -> Iterator[FlopEngine | None]:
+    """Give what computes flops in place of threads: the GPU, or the nodes of a cluster."""
+    from equilibrist.evaluation.real_game import run as runs
+
+    if who.name == "ray":
+        from equilibrist.cluster.connection import connected
+        from equilibrist.cluster.flops import RayFlops
+
+        with (
+            connected(who.address, who.threads),
+            contextlib.closing(RayFlops(responses[0].strategy, who.threads)) as engine,
+        ):
+            yield engine
+        return
+    chosen, gpu = runs.on_device(device, responses)
+    if chosen.name == "gpu" or chosen.why:
+        print(chosen.text, file=sys.stderr)
+    yield gpu
 
 
 def exploited_in(
@@ -96,7 +120,7 @@ def _respond(
     chosen: NDArray[np.int64],
     folder: Path | None,
     num_threads: int,
-    gpu: BatchedResponses | None,
+    engine: FlopEngine | None,
 ) -> Exploited:
     """Compute the chosen flops that the folder does not hold yet; return the result."""
     from equilibrist import stopping
@@ -106,12 +130,12 @@ def _respond(
 
     left, number = int((~run.is_done[chosen]).sum()), len(run.flops.boards)
     if left:
-        seconds = runs.forecast(responses, run, chosen, num_threads, gpu)
+        seconds = runs.forecast(responses, run, chosen, num_threads, engine)
         saved = _NOT_SAVED if folder is None else f"saved in {folder}"
         work = f"{run.name}: {left:,} of {number:,} flops, about {_time(seconds)}; {saved}"
         print(work, file=sys.stderr, flush=True)
         stopping.check()
-        at_once = min(num_threads, left) if gpu is None else 1
+        at_once = min(num_threads, left) if engine is None else 1
         stopping.expect("flop", seconds * at_once / left)
     remaining = Remaining(f"best responses to {run.name}")
 
@@ -120,7 +144,7 @@ def _respond(
 
     try:
         runs.run_flops(
-            run, responses, chosen, threads=num_threads, gpu=gpu, folder=folder, report=update
+            run, responses, chosen, threads=num_threads, engine=engine, folder=folder, report=update
         )
     except Stopped:
         saved = f"saved in {folder}; run the same command to continue"

@@ -186,7 +186,7 @@ def _check_split(out: Path | None, joint: Path | None, device: str, plot: Path |
     for option, given, instead in (
         ("--out", out, "use --store, a folder for its tables"),
         ("--joint", joint, "its cards are exact"),
-        ("--device", on_gpu, "it is solved on the CPU"),
+        ("--device", on_gpu, "use --engine gpu"),
         ("--plot", plot, "leave it out"),
     ):
         if given is not None:
@@ -282,12 +282,10 @@ def exploit(
 
     who = EngineOptions(engine, address, threads)
     if real_game:
-        who.check_unused()
         from equilibrist.cli.real_game import exploit_real
 
-        exploit_real(
-            strategy, game, flops, out, json=json, seed=seed, threads=threads, device=device
-        )
+        who.check_real_game(device)
+        exploit_real(strategy, game, flops, out, json=json, seed=seed, device=device, who=who)
         return
     on_gpu = None if device == "cpu" else device
     for option, given in (

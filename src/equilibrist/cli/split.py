@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 import typer
 
@@ -16,7 +16,6 @@ from equilibrist.cli.options import Json, MaxRaises, emit, prepare_kernels, tabl
 from equilibrist.errors import InvalidValueError, StorageError
 
 if TYPE_CHECKING:
-    from equilibrist.cluster.engine import RayEngines
     from equilibrist.models.game import SequenceGame
     from equilibrist.models.split import Split
     from equilibrist.solving.decomposed import DecomposedCFR
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from equilibrist.solving.solve import Budget, Run
     from equilibrist.solving.split_plan import Cluster, SplitPlan
     from equilibrist.solving.split_run import SplitRun, SplitSettings
+    from equilibrist.solving.subgame_engine import Engine
     from equilibrist.solving.target import Goal
 
 SPLIT_KERNELS = ("table_sweeps.halves_team", "table_sweeps.match_trunk")
@@ -51,12 +51,23 @@ SplitBits = Annotated[
     typer.Option("--bits", help="Bits per stored number of a split game: 64 (default), 32 or 16."),
 ]
 EngineName = Annotated[
-    str | None, typer.Option("--engine", help="Who sweeps subgames: threads (default) or ray.")
+    str | None,
+    typer.Option("--engine", help="Who sweeps subgames: threads (default), gpu or ray."),
 ]
 Address = Annotated[
     str | None,
     typer.Option(help="Ray cluster, HOST:PORT or auto; default: one that starts on this machine."),
 ]
+
+
+class Engines(Protocol):
+    """What makes the engine of a split game."""
+
+    def in_memory(self, split: Split, bits: int) -> Engine:
+        """Return an engine with tables in memory."""
+
+    def on_disks(self, run: SplitRun) -> Engine:
+        """Return the engine of a stored run."""
 
 
 class EngineOptions(NamedTuple):
@@ -67,17 +78,31 @@ class EngineOptions(NamedTuple):
     threads: int | None = None
 
     def check(self) -> None:
-        """Raise `InvalidValueError` for an unknown engine, or an address that it does not take."""
-        if self.name not in (None, "threads", "ray"):
+        """Raise an error for an unknown engine, an address that it does not take, or no GPU."""
+        if self.name not in (None, "threads", "gpu", "ray"):
             raise InvalidValueError(
-                f"--engine must be threads or ray, not {self.name!r}", value=self.name
+                f"--engine must be threads, gpu or ray, not {self.name!r}", value=self.name
             )
         if self.address is not None and self.name != "ray":
             raise InvalidValueError("--address needs --engine ray: add it, or leave out --address")
+        if self.name == "gpu":
+            from equilibrist.solving.gpu_engine import GpuEngines
+
+            GpuEngines.checked()
         if self.address not in (None, "auto"):
             from equilibrist.cluster.connection import parsed_address
 
             parsed_address(str(self.address))
+
+    def check_real_game(self, device: str) -> None:
+        """Raise an error unless best responses in the real game can be computed by the engine."""
+        if self.name == "gpu":
+            raise InvalidValueError("with --real-game, give --device gpu instead of --engine gpu")
+        self.check()
+        if self.name is not None and device != "cpu":
+            raise InvalidValueError(
+                "--engine and --device exclude each other: leave one of them out"
+            )
 
     def check_unused(self) -> None:
         """Raise `InvalidValueError` if an engine or an address is given."""
@@ -85,12 +110,17 @@ class EngineOptions(NamedTuple):
             raise InvalidValueError("--engine and --address are for split games: leave them out")
 
     @contextlib.contextmanager
-    def started(self, table_bytes: int = 0) -> Iterator[RayEngines | None]:
-        """Connect to a cluster, and give what makes its engines; None for threads.
+    def started(self, table_bytes: int = 0) -> Iterator[Engines | None]:
+        """Open the GPU, or connect to a cluster, and give what makes engines; None for threads.
 
-        Nodes compare a forecast of the bytes of all tables with what they have.
+        The GPU and nodes compare a forecast of the bytes of all tables with what they have.
         """
         self.check()
+        if self.name == "gpu":
+            from equilibrist.solving.gpu_engine import GpuEngines
+
+            yield GpuEngines.checked(table_bytes)
+            return
         if self.name != "ray":
             yield None
             return
@@ -180,7 +210,10 @@ def solve_split(
 
     check_split_method(settings.method)
     plan = _plan(problem, settings)
-    if not force and options.engine.name != "ray":
+    is_elsewhere = options.engine.name == "ray" or (
+        options.engine.name == "gpu" and not options.store
+    )
+    if not force and not is_elsewhere:
         _check_room(problem.name, plan, options.store)
     _check_store(options.store, resume=resume)
     with contextlib.ExitStack() as stack:
@@ -218,7 +251,7 @@ def _check_store(store: Path | None, *, resume: bool) -> None:
 
 
 def _solver_in_memory(
-    split: Split, settings: SplitSettings, engines: RayEngines | None
+    split: Split, settings: SplitSettings, engines: Engines | None
 ) -> DecomposedCFR:
     """Return a solver with tables in memory, of this process or of the nodes of a cluster."""
     from equilibrist.solving.cfr import CFR_VARIANTS
@@ -234,7 +267,7 @@ def _stored(
     split: Split,
     settings: SplitSettings,
     options: SplitOptions,
-    engines: RayEngines | None,
+    engines: Engines | None,
     *,
     resume: bool,
 ) -> SplitRun:
@@ -335,7 +368,7 @@ def exploit_split(folder: Path, engine: EngineOptions, *, as_json: bool) -> None
         _exploit_stored(folder, engines, as_json=as_json)
 
 
-def _exploit_stored(folder: Path, engines: RayEngines | None, *, as_json: bool) -> None:
+def _exploit_stored(folder: Path, engines: Engines | None, *, as_json: bool) -> None:
     from equilibrist.cli import runs
     from equilibrist.solving.certificate import EXACT, ROUNDED, agree
     from equilibrist.solving.linear_program import largest_payoff

@@ -51,7 +51,7 @@ def exploitability(
     run = responding.open_or_start(named, responses, None)
     chosen = responding.stratified(run.flops, flops, seed)
     _, gpu = responding.on_device(device, responses)
-    responding.run_flops(run, responses, chosen, threads=threads or most_threads(), gpu=gpu)
+    responding.run_flops(run, responses, chosen, threads=threads or most_threads(), engine=gpu)
     return responding.exploited(run, responses).exploitability
 
 

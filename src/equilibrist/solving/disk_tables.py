@@ -28,6 +28,7 @@ from equilibrist.solving.subgame_engine import (
     Key,
     Order,
     Table,
+    bytes_in_memory,
     half_of,
     keys_of_half,
     latest,
@@ -125,9 +126,7 @@ class DiskTables:
 
     def bytes_of(self, subgame: int) -> int:
         """Return the memory of a subgame's tables and of their compressed copies."""
-        deal = self.split.deal(self.split.place(subgame)[0])
-        numbers = sum(sum(lengths(tree)[:2]) for tree in deal.trees)
-        return _COPIES * 2 * numbers * self.bits // 8
+        return _COPIES * bytes_in_memory(self.split, subgame, self.bits)
 
     def settle(self) -> None:
         """Make the names of the files that were written outlive a power failure."""

@@ -17,6 +17,7 @@ from equilibrist.games.sizes import deals_seen
 from equilibrist.models.split import checked_rounds
 
 SWEEP_NANOSECONDS = 7.0  # of one core, per action and iteration; measured on royal-holdem
+FILE_NANOSECONDS = 0.6  # of one core, per byte that is read from a file or written to one
 COMPRESS_NANOSECONDS = 26.0  # more with zstd, per action and iteration
 ZSTD_SHARE = 0.66  # of the raw bytes, float32 after twenty iterations of CFR+
 _GAME_MENU = BetMenu()
@@ -109,10 +110,12 @@ class SplitPlan:
     def seconds(self, cluster: Cluster) -> dict[str, float]:
         """Return the seconds that an iteration computes, moves tables, and waits for the network.
 
-        Computing and disks overlap, the network does not: a half begins with reaches.
+        Computing, to which copies and checksums of files belong, and disks overlap; the network
+        does not: a half begins with reaches.
         """
         own = SWEEP_NANOSECONDS + (COMPRESS_NANOSECONDS if self.compressed else 0.0)
-        compute = self.actions * own * 1e-9 / (cluster.nodes * cluster.cores)
+        work = self.actions * own + self.transferred_bytes * FILE_NANOSECONDS
+        compute = work * 1e-9 / (cluster.nodes * cluster.cores)
         disk = self.transferred_bytes / (cluster.nodes * cluster.disk)
         network = self.network_bytes / cluster.network if cluster.nodes > 1 else 0.0
         iteration = max(compute, disk) + network

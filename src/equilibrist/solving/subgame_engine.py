@@ -123,6 +123,15 @@ class Engine(Protocol):
         """End what it has started elsewhere; its stored tables stay."""
 
 
+class Player(Protocol):
+    """A unit of work: runs an order on one subgame, as `play` does."""
+
+    def __call__(
+        self, split: Split, subgame: int, tables: dict[Key, Table], order: Order, reaches: Floats
+    ) -> Floats:
+        """Change the tables, or put others in their place; return the values: [halves, S]."""
+
+
 class Kept(NamedTuple):
     """What half an iteration leaves of a subgame in memory."""
 
@@ -221,6 +230,7 @@ class Threads:
     memory: int | None = None
     subgames: range | None = None  # default: all
     committed: Callable[[dict[str, NDArray[Any]]], None] | None = None
+    player: Player | None = None  # the unit of work; default: `play`, by the CPU
 
     def sweep(self, order: Order, reaches: Floats, only: Iterable[int] | None = None) -> Floats:
         """Run an order on the engine's subgames, or some `only`; values of others are zero."""
@@ -305,7 +315,8 @@ class _Pipeline:
                 self.values[:, own] = found
                 self.budget.give(size)
                 return None
-            values = play(self.engine.split, subgame, found, self.order, self.reaches[:, own])
+            player = self.engine.player or play
+            values = player(self.engine.split, subgame, found, self.order, self.reaches[:, own])
             self.values[:, own] = values
             if self.order.epoch:
                 return self.writers.submit(self._write, subgame, size, found, values)
@@ -399,6 +410,12 @@ def zeros(split: Split, subgame: int, key: Key, bits: int) -> Table:
     if bits == 16:
         return Table(np.zeros(trunk, dtype), np.zeros(last, np.int16), np.zeros(rows, dtype))
     return Table(np.zeros(trunk, dtype), np.zeros(last, dtype), np.zeros(0, dtype))
+
+
+def bytes_in_memory(split: Split, subgame: int, bits: int) -> int:
+    """Return the bytes of a subgame's tables: regrets and averages of both players."""
+    deal = split.deal(split.place(subgame)[0])
+    return 2 * sum(sum(lengths(tree)[:2]) for tree in deal.trees) * bits // 8
 
 
 def lengths(tree: Treeplex) -> tuple[int, int, int]:

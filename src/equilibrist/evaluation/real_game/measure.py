@@ -60,7 +60,7 @@ class RealGameMeasure:
         run = open_or_start(IdentifiedStrategy("the plans", strategy, ""), responses, None)
         gpu = on_device(self.device, responses)[1]
         chosen = stratified(run.flops, self.number)
-        run_flops(run, responses, chosen, threads=self.threads, gpu=gpu)
+        run_flops(run, responses, chosen, threads=self.threads, engine=gpu)
         found, chips = exploited(run, responses), chips_of_unit(run.rules, None)[1]
         first, second = (won * chips for won in found.best_response)
         return Evaluation(0.0, (first, second), "chips")

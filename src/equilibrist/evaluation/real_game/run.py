@@ -12,11 +12,11 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,16 @@ class RealGameRun:
     def is_whole(self) -> bool:
         """Return whether all flops are finished; otherwise values are estimates."""
         return bool(self.is_done.all())
+
+
+class FlopEngine(Protocol):
+    """What computes flops in place of the threads of this process."""
+
+    def computed(self, flops: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, list[Floats]]]:
+        """Yield the place of each flop and its values by seat, as they are ready."""
+
+    def seconds_per_flop(self, flops: Sequence[tuple[int, ...]]) -> float:
+        """Measure how long a flop takes, on some of them."""
 
 
 @dataclass(frozen=True)
@@ -249,27 +259,27 @@ def run_flops(
     chosen: NDArray[np.int64],
     *,
     threads: int = 1,
-    gpu: BatchedResponses | None = None,
+    engine: FlopEngine | None = None,
     folder: Path | None = None,
     report: Report | None = None,
 ) -> None:
     """Compute the chosen flops that are missing, `threads` at a time; write them as they come.
 
-    With `gpu` (see `on_device`) the GPU computes them: the same numbers. If a stop is requested, it
-    finishes the flops that have started, writes them and raises `Stopped`.
+    With an `engine`, the GPU (see `on_device`) or a cluster computes them: the same numbers. If a
+    stop is requested, it finishes the flops that have started, writes them and raises `Stopped`.
     """
     left = [int(f) for f in chosen if not run.is_done[f]]
     start, clock = time.perf_counter(), CheckpointClock(pause=_PAUSE)
     before, done = run.seconds, 0
     try:
-        with contextlib.closing(_computed(run, responses, left, threads, gpu)) as computed:
+        with contextlib.closing(_computed(run, responses, left, threads, engine)) as computed:
             for f, found in computed:
                 for values, own in zip(run.values, found, strict=True):
                     values[f] = own
                 now = time.perf_counter()
                 run.is_done[f], run.seconds = True, before + now - start
                 done += 1
-                at_once = threads if gpu is None else 1  # the GPU answers within a batch
+                at_once = threads if engine is None else 1  # the GPU answers within a batch
                 stopping.expect("flop", (now - start) * at_once / done)
                 if folder is not None and clock.is_due():
                     with clock.writing():
@@ -288,15 +298,15 @@ def _computed(
     responses: tuple[Response, Response],
     left: list[int],
     threads: int,
-    gpu: BatchedResponses | None,
+    engine: FlopEngine | None,
 ) -> Generator[tuple[int, list[Floats]]]:
     """Yield flops and their values in both seats, as they are ready; few wait at a time.
 
     No flop is started after a stop has been requested.
     """
-    if gpu is not None:
+    if engine is not None:
         boards = [tuple(run.flops.boards[f].tolist()) for f in left]
-        yield from ((left[place], found) for place, found in gpu.computed(boards))
+        yield from ((left[place], found) for place, found in engine.computed(boards))
         return
     waiting: dict[Future[list[Floats]], int] = {}
     upcoming = iter(left)
@@ -410,14 +420,14 @@ def forecast(
     run: RealGameRun,
     chosen: NDArray[np.int64],
     threads: int,
-    gpu: BatchedResponses | None = None,
+    engine: FlopEngine | None = None,
 ) -> float:
     """Estimate the seconds that the chosen flops will take, from those of some rivers or flops."""
     left = [int(f) for f in chosen if not run.is_done[f]]
-    if gpu is not None:
+    if engine is not None:
         some = left[:: -(-len(left) // _SAMPLE)]
         boards = [tuple(run.flops.boards[f].tolist()) for f in some]
-        return gpu.seconds_per_flop(boards) * len(left)
+        return engine.seconds_per_flop(boards) * len(left)
     rivers = DealIndexer((3, 1, 1), run.rules.deck).size * len(left) / len(run.flops.boards)
     turn = (*run.flops.boards[-1].tolist(), run.rules.deck.cards[0])
     for response in responses:  # compiles what is not compiled yet

@@ -46,7 +46,7 @@ def cards_of(tree: Treeplex, pairs: PairTables, r: int) -> Cards:
     """Return the boards of a round on the GPU."""
     begin, end = int(tree.board_start[r]), int(tree.board_start[r + 1])
     first, last = int(tree.state_start[begin]), int(tree.state_start[end])
-    parent = _parents(tree, r) if r else np.zeros(last - first, np.int64)
+    parent = _parents(tree, r) if r else np.arange(last - first)  # or those of given reaches
     child_start, child = np.zeros(last - first + 1, np.int64), np.zeros(1, np.int64)
     if end < len(tree.num_states):
         below = _parents(tree, r + 1)

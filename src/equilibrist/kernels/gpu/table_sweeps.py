@@ -13,6 +13,7 @@ device and end on the other.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -79,12 +80,19 @@ class Tables:
     """Regrets and averages of a game of two-card hands, on the GPU."""
 
     def __init__(self, game: Game, state: dict[str, Any]) -> None:
+        self._prepare(game, state["regret0"].dtype, state["last_regret0"].dtype.kind == "i")
+        self._players = [self._player(p, game.leaves, state) for p in (0, 1)]
+        self._make_work_space()
+        self._graph: Any = None
+
+    def _prepare(self, game: Game, dtype: Any, is_packed: bool) -> None:
+        """Put the boards and hands of a game on the GPU; `dtype` is that of sums."""
         trees, leaves, pairs = game.trees, game.leaves, game.pairs[0]
         check_game(trees, pairs)
         self.trees = trees
         self.num_rounds = len(trees[0].num_sequences)
-        self.dtype = np.dtype(state["regret0"].dtype)
-        self.is_packed = state["last_regret0"].dtype.kind == "i"
+        self.dtype = np.dtype(dtype)
+        self.is_packed = is_packed
         self._cuda = device.cuda()
         self._cards = [cards_of(trees[0], pairs, r) for r in range(self.num_rounds)]
         self._num_folds = np.diff(leaves.fold_start)
@@ -93,10 +101,9 @@ class Tables:
         self._state_start = state_start(trees[0], self.num_rounds - 1)
         self._states = [int(state_start(trees[0], r)[-1]) for r in range(self.num_rounds)]
         self._places = [places_of(tree) for tree in trees]
-        self._players = [self._player(p, leaves, state) for p in (0, 1)]
-        self._make_work_space()
         self._step: Step | None = None
-        self._graph: Any = None
+        self._reach: Any = None  # [states of the first round, 1] the opponent's; None: all 1
+        self._adds = True  # whether plans are added to averages
 
     # --- what the solver calls --------------------------------------------------------------------
 
@@ -226,7 +233,8 @@ class Tables:
         self._leaves(own, r, plan, boards, values, stream)
         self._fold(own, r, rule, table, values, self._no_entries, batch, self._values[r], stream)
         if self.is_packed and rule == REGRET:
-            self._pack(other, "average", average, boards, stream)
+            if self._adds:
+                self._pack(other, "average", average, boards, stream)
             self._pack(own, part, table, boards, stream)
 
     def _plan(self, r: int, count: int, player: _Player) -> Any:
@@ -237,11 +245,13 @@ class Tables:
     def _realize(
         self, other: _Player, r: int, both: Any, part: Any, plan: Any, stream: Any
     ) -> None:
-        above = self._plan(r - 1, self._states[r - 1], other) if r else plan
+        above = self._plan(r - 1, self._states[r - 1], other) if r else self._reach
+        is_first = above is None
         blocks = num_blocks(part[1] * other.num_entries[r])
         tables.realize[blocks, THREADS, stream](
-            other.rows[r], self._cards[r], self._step, r == 0, both, above, part, plan
-        )
+            other.rows[r], self._cards[r], self._step, is_first, both,
+            plan if is_first else above, part, plan,
+        )  # fmt: skip
 
     def _leaves(
         self, own: _Player, r: int, plan: Any, boards: tuple[int, int], out: Any, stream: Any
@@ -293,6 +303,16 @@ class Tables:
 
     def _player(self, player: int, leaves: LeafTables, state: dict[str, Any]) -> _Player:
         """Build a player's side, and upload its tables."""
+        own = self._side(player, leaves)
+        for part in PARTS:
+            names = (f"{part}{player}", f"last_{part}{player}", f"last_{part}_scale{player}")
+            own.table[part], packed = self._held(own, player, [state.get(name) for name in names])
+            if packed is not None:
+                own.packed[part] = packed
+        return own
+
+    def _side(self, player: int, leaves: LeafTables) -> _Player:
+        """Build a player's side without tables."""
         tree = self.trees[player]
         rows, own_leaves, place = [], [], self._places[player]
         for r in range(self.num_rounds):
@@ -301,22 +321,24 @@ class Tables:
             rows.append(rows_of(tree, leaf_rows_of(leaves, r, player)[order], r, place))
         num_rows = [int(number) for number in tree.num_sequences]
         num_entries = [int(number) for number in np.diff(tree.entry_start)]
-        table: dict[str, list[Any]] = {part: [] for part in PARTS}
-        packed: dict[str, tuple[Any, Any]] = {}
-        for part in PARTS:
-            trunk = np.asarray(state[f"{part}{player}"])
-            for r in range(self.num_rounds - 1):
-                block = block_of_round(tree, r, trunk, place[r])
-                table[part].append(self._cuda.to_device(block))
-            numbers = self._upload(tree, state[f"last_{part}{player}"], place[-1])
-            if self.is_packed:
-                scales = np.empty((int(self._boards[-1]), numbers.shape[1]), self.dtype)
-                given = np.asarray(state[f"last_{part}_scale{player}"]).reshape(scales.shape)
-                scales[:, columns_of(place[-1], num_entries[-1])] = given
-                packed[part] = numbers, self._cuda.to_device(scales)
-            else:
-                table[part].append(numbers)
-        return _Player(rows, place, num_rows, num_entries, own_leaves, table, packed)
+        return _Player(rows, place, num_rows, num_entries, own_leaves, {}, {})
+
+    def _held(
+        self, own: _Player, player: int, arrays: Sequence[Any]
+    ) -> tuple[list[Any], tuple[Any, Any] | None]:
+        """Upload a table (trunk, last round, its scales); return its rounds, or its packed last."""
+        tree, (trunk, last, scales) = self.trees[player], arrays
+        trunk, rounds = np.asarray(trunk), []
+        for r in range(self.num_rounds - 1):
+            block = block_of_round(tree, r, trunk, own.place[r])
+            rounds.append(self._cuda.to_device(block))
+        numbers = self._upload(tree, last, own.place[-1])
+        if not self.is_packed:
+            return [*rounds, numbers], None
+        there = np.empty((int(self._boards[-1]), numbers.shape[1]), self.dtype)
+        columns = columns_of(own.place[-1], own.num_entries[-1])
+        there[:, columns] = np.asarray(scales).reshape(there.shape)
+        return rounds, (numbers, self._cuda.to_device(there))
 
     def _upload(self, tree: Treeplex, array: Any, place: NDArray[np.uint32]) -> Any:
         """Return a table of the last round on the GPU: [states, rows of actions]."""
@@ -381,23 +403,36 @@ class Tables:
         last = self.num_rounds - 1
         blocks = 3 if self.is_packed else 0
         per_state = (2 * rows[last] + leaves[last] + blocks * rows[last]) * self.dtype.itemsize
-        free = int(device.free_bytes() * _WORK_SHARE)
-        room = max(1, min(_WORK_BYTES, free) // per_state)
+        room = max(1, self._work_bytes() // per_state)
         self._batches = batches(self._state_start, room)
         longest = max(
             int(self._state_start[end] - self._state_start[begin]) for begin, end in self._batches
         )
         lengths = [*self._states[:last], longest]
-        make = self._cuda.device_array
-        self._plans = [make(n * q, self.dtype) for n, q in zip(lengths, rows, strict=True)]
-        self._values = [make((n, q), self.dtype) for n, q in zip(lengths, rows, strict=True)]
-        self._leaf_values = [make((n, m), self.dtype) for n, m in zip(lengths, leaves, strict=True)]
-        self._ends = [make((n, e), self.dtype) for n, e in zip(self._states, most, strict=True)]
-        self._gathered = [make((self._states[r], most[r + 1]), self.dtype) for r in range(last)]
-        self._no_entries = make((1, 1), self.dtype)
-        self._blocks = [make(longest * rows[last], self.dtype) for _ in range(blocks)]
+        make = self._room
+        plans = [(n * q,) for n, q in zip(lengths, rows, strict=True)]
+        both = [(n, q) for n, q in zip(lengths, rows, strict=True)]
+        at_leaves = [(n, m) for n, m in zip(lengths, leaves, strict=True)]
+        ends = [(n, e) for n, e in zip(self._states, most, strict=True)]
+        self._plans = [make(f"plan {r}", shape) for r, shape in enumerate(plans)]
+        self._values = [make(f"values {r}", shape) for r, shape in enumerate(both)]
+        self._leaf_values = [make(f"leaves {r}", shape) for r, shape in enumerate(at_leaves)]
+        self._ends = [make(f"ends {r}", shape) for r, shape in enumerate(ends)]
+        self._gathered = [
+            make(f"gathered {r}", (self._states[r], most[r + 1])) for r in range(last)
+        ]
+        self._no_entries = make("no entries", (1, 1))
+        self._blocks = [make(f"block {i}", (longest * rows[last],)) for i in range(blocks)]
         boards = np.repeat(np.arange(int(self._boards[-1])), np.diff(self._state_start))
         self._board_of = self._cuda.to_device(boards.astype(np.uint32))
+
+    def _work_bytes(self) -> int:
+        """Return the bytes that a batch of the last boards may take."""
+        return min(_WORK_BYTES, int(device.free_bytes() * _WORK_SHARE))
+
+    def _room(self, name: str, shape: tuple[int, ...]) -> Any:
+        """Allocate work space, by a name."""
+        return self._cuda.device_array(shape, self.dtype)
 
     # --- arrays of the CPU ------------------------------------------------------------------------
 
