@@ -227,7 +227,7 @@ def test_flops_of_the_real_game_are_those_of_threads_though_a_worker_is_killed(
     nodes,
 ):
     nodes.have(2)
-    named = open_strategy("0.1,0.6,0.3", NINE_CARDS)
+    named = open_strategy("mix:0.1,0.6,0.3", NINE_CARDS)
     responses = responses_to(named)
     runs = [open_or_start(named, responses, None) for _ in range(2)]
     chosen = np.arange(len(runs[0].flops.boards))
@@ -348,7 +348,7 @@ def test_the_command_exploits_in_the_real_game_on_the_cluster(nodes, tmp_path, a
     nodes.have(2)
     path = tmp_path / "nine.game"
     path.write_text(rules_text(NINE_CARDS))
-    game = ("exploit", "0.1,0.6,0.3", "--real-game", "--game", path, "--threads", "1")
+    game = ("exploit", "mix:0.1,0.6,0.3", "--real-game", "--game", path, "--threads", "1")
     expected, found = answer(*game), answer(*game, "--engine", "ray")
     assert found | {"seconds": 0} == expected | {"seconds": 0}
     assert found["flops"] == found["all_flops"] > 3
