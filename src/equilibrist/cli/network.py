@@ -145,7 +145,7 @@ DealerHost = Annotated[
     str, typer.Argument(metavar="HOST|URL", help="Address of the dealer, or URL of a server.")
 ]
 DealerPort = Annotated[
-    str, typer.Argument(metavar="[PORT]", help="Port of the dealer for this seat; none after URL.")
+    str, typer.Argument(metavar="PORT|PLAYER", help="Port of the dealer; after URL, the player.")
 ]
 ClientPlayer = Annotated[
     str | None,
