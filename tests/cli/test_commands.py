@@ -10,7 +10,8 @@ import warnings
 
 import pytest
 
-from equilibrist.cli import cards, main
+from equilibrist import cli
+from equilibrist.cli import cards
 from equilibrist.version import __version__
 
 GAMES = [
@@ -294,7 +295,7 @@ def test_a_library_that_is_broken_is_a_traceback(monkeypatch):
     monkeypatch.setattr("equilibrist.cards.card.parse_cards", fail)
     monkeypatch.setattr(sys, "argv", ["equilibrist", "rank", "Ah"])
     with pytest.raises(ImportError, match="dgemm"):
-        main()
+        cli.run()
 
 
 @pytest.mark.parametrize("command", ["games", "games --json", "rank AhKh", "--help", "--version"])
