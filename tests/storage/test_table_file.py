@@ -53,6 +53,14 @@ def test_every_altered_byte_is_noticed(tmp_path, place):
         read_tables(path)
 
 
+def test_a_header_that_still_makes_sense_after_damage_is_noticed(tmp_path):
+    path = tmp_path / "a.tables"
+    write_tables(path, "run", 1, {"values": TABLES["values"]})
+    path.write_bytes(path.read_bytes().replace(b'"epoch": 1', b'"epoch": 3'))
+    with pytest.raises(StorageError, match="the checksum of its header does not match"):
+        read_tables(path)
+
+
 @pytest.mark.parametrize("length", [0, 10, 25, 100])
 def test_a_file_that_is_cut_off_is_noticed(tmp_path, length):
     path = tmp_path / "a.tables"
@@ -70,6 +78,13 @@ def forged(path, codec="raw", contents=None, **changes):
     text = json.dumps(header).encode()
     lengths = struct.pack("<II", len(text), zlib.crc32(text))
     path.write_bytes(b"equilibrist tables 1\n" + lengths + text + b"".join(contents))
+
+
+def test_two_tables_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "a.tables"
+    forged(path, contents=[np.arange(4.0).tobytes(), np.ones(4).tobytes()])
+    with pytest.raises(StorageError, match="has a header that is not one of a file of tables"):
+        read_tables(path)
 
 
 def part(*values):
