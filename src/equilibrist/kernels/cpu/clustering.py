@@ -110,7 +110,7 @@ def _place(points, weights, metric, search, j, k, threads):
 @part(forceinline=False, _nrt=True)
 def _refill(points, weights, metric, search, k, threads):
     """Restart each cluster without points at the farthest point."""
-    j = 0
+    j = np.int64(0)  # for a plain 0 Numba would compile all that follows twice
     while j < k:
         if search.members[:, j].sum() > 0:
             j += 1
@@ -122,7 +122,7 @@ def _refill(points, weights, metric, search, k, threads):
         search.centres[j] = points[farthest]
         _place(points, weights, metric, search, j, k, threads)
         do_all(COUNT, points, weights, metric, search, k, threads)
-        j = 0  # the farthest point may have been the last of its cluster
+        j = np.int64(0)  # the farthest point may have been the last of its cluster
 
 
 # --- searches -------------------------------------------------------------------------------------
@@ -199,13 +199,25 @@ def _seed(points, weights, metric, search, k, rng, threads):
 
 
 @part(forceinline=False, _nrt=True)
+def _write(target, numbers):
+    """Write numbers to the beginning of a row.
+
+    An assignment would compile a text for the case that the lengths differ.
+    """
+    for i in range(len(numbers)):
+        target[i] = numbers[i]
+
+
+@part(forceinline=False, _nrt=True)
 def _copy(search, copy, k):
     """Copy the state of a converged search with k clusters into another search."""
-    copy.label[:] = search.label
-    copy.upper[:] = search.upper
-    copy.lower[:, :k] = search.lower[:, :k]
-    copy.centres[:k] = search.centres[:k]
-    copy.half[:k, :k] = search.half[:k, :k]
+    _write(copy.label, search.label)
+    _write(copy.upper, search.upper)
+    for i in range(len(search.label)):
+        _write(copy.lower[i], search.lower[i, :k])
+    for j in range(k):
+        _write(copy.centres[j], search.centres[j])
+        _write(copy.half[j], search.half[j, :k])
 
 
 @part(forceinline=False, _nrt=True)
@@ -258,8 +270,9 @@ def k_means(problem, restarts, limit, rng, threads, search, labels, centres):
         away, cost = _settle(points, weights, metric, search, k, limit, threads)
         if cost < least:
             distances, least = away, cost
-            labels[:] = search.label
-            centres[:] = search.centres
+            _write(labels, search.label)
+            for j in range(len(centres)):
+                _write(centres[j], search.centres[j])
     return k, distances, least
 
 
@@ -294,7 +307,7 @@ def k_means_table(problem, restarts, limit, rng, threads, searches, labels):
         if found[0] > sums[k - 1, 0]:
             found = _split(points, weights, metric, base, k, threads)
             best, base = base, best
-        labels[k] = best.label
+        _write(labels[k], best.label)
         sums[k, 0] = min(found[0], sums[k - 1, 0])  # never larger, except for rounding
         sums[k, 1] = found[1]
     return len(labels), sums
@@ -303,7 +316,7 @@ def k_means_table(problem, restarts, limit, rng, threads, searches, labels):
 @kernel(_nrt=True)
 def centroids(points, weights, metric, labels, search, threads):
     """Write the centroids of a clustering into the `centres` of `search`."""
-    search.label[:] = labels
+    _write(search.label, labels)
     _adopt(points, weights, metric, search, len(search.centres), threads)
 
 
