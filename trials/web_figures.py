@@ -163,6 +163,8 @@ def calls(trial: Trial) -> Iterator[Figure]:
     said = next(
         (line for line in done.stdout.splitlines() if " calls, " in line), last_line(done.stderr)
     )
+    if done.returncode:
+        print(done.stdout.partition(" failures\n")[2], file=sys.stderr)  # each failure on a line
     yield Figure(
         "generated requests to the whole API",
         "10,000 calls, 0 failures",
