@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from equilibrist.evaluation.observation import _check_rules
 from equilibrist.front_door.counters import point_folder
 from equilibrist.games.catalog import get_game
 from equilibrist.games.phh import parse_phh
+from equilibrist.games.rules import rules_text
 from equilibrist.models.exact import exact_game
 from equilibrist.players.catalog import make_player
 from equilibrist.players.known_plans import known_plans
@@ -60,6 +62,21 @@ def test_a_curve_is_drawn_and_resumed(answer, tmp_path):
         assert {key: two[key] for key in one if key in two} == {
             key: one[key] for key in one if key in two
         } | {"outcome": "finished"}
+
+
+def test_options_of_the_real_game_are_checked_before_any_work(run, tmp_path):
+    rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
+    game, out = tmp_path / "nine.game", tmp_path / "response"
+    game.write_text(rules_text(rules))
+    command = ["counter", MIX, "--game", game, "--out", out, "--real-game"]
+    for more, words in (
+        (["--flops", "2"], "the number of flops must be"),
+        ([], "the response has exact hands: its exploitability is that in the game itself"),
+    ):
+        found = run(*command, *more)
+        assert (found.returncode, found.stdout) == (2, "")
+        assert words in found.stderr
+        assert not out.exists()
 
 
 def test_a_log_is_modelled_with_and_without_mucked_hands(answer, tmp_path):
@@ -201,6 +218,10 @@ BAD = [
         "--match-hands must be even and at least 4",
     ),
     (["vexbot", "--game", "leduc"], "vexbot learns while it plays"),
+    (
+        [MIX, "--game", "leduc", "--real-game", "--flops", "3", "--out", "x"],
+        "leduc is not hold'em and has no flops: leave out --flops",
+    ),
 ]
 
 

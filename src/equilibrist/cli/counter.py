@@ -115,6 +115,7 @@ def counter(
     Example: equilibrist counter --log match.log --player Alice --method dbr
     """
     from equilibrist import stopping
+    from equilibrist.cli.real_game import check_measure
     from equilibrist.errors import InvalidValueError
     from equilibrist.front_door import counters
     from equilibrist.solving.counter import Method
@@ -133,6 +134,8 @@ def counter(
     prepare_kernels(threads, *SOLVING_KERNELS)
     stopping.expect("preparation")
     arena = counters.Arena.open(name)
+    if real_game:
+        check_measure(arena.rules, flops, has_buckets=arena.buckets is not None)
     goal = arena.goal(to)
     budget = Budget(iterations, goal.chips, seconds)
     budget.check()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from equilibrist.cli.split import EngineOptions
     from equilibrist.evaluation.real_game.response import Response
     from equilibrist.evaluation.real_game.run import Exploited, FlopEngine, RealGameRun
+    from equilibrist.games.rules import GameRules
     from equilibrist.storage.artefact import Artefact
 
 _KERNELS = ("real_game.respond_last", "real_game.respond_board", "real_game.sort_hands")
@@ -95,10 +96,30 @@ def _engine(
     yield gpu
 
 
+def check_measure(rules: GameRules, flops: int | None, *, has_buckets: bool) -> None:
+    """Raise `InvalidValueError` for a solution or a number of flops that cannot be measured."""
+    from equilibrist.errors import InvalidValueError
+    from equilibrist.evaluation.real_game.response import Flops, is_holdem
+    from equilibrist.evaluation.real_game.run import stratified
+
+    if is_holdem(rules):
+        stratified(Flops.of(rules), flops)
+        if not has_buckets:
+            raise InvalidValueError(
+                "the response has exact hands: its exploitability is that in the game itself; "
+                "leave out --real-game"
+            )
+    elif flops is not None:
+        raise InvalidValueError(f"{rules.name} is not hold'em and has no flops: leave out --flops")
+
+
 def exploited_in(
     folder: Path, flops: int | None, seed: int, threads: int | None
 ) -> tuple[Exploited, bool]:
-    """Return the exploitability of a stored solution in the full game, and whether it is exact."""
+    """Return the exploitability of a stored solution in the full game, and whether it is exact.
+
+    Flops are stored in the solution's folder; those of an earlier state of it are discarded.
+    """
     from equilibrist.bots.open import open_strategy
     from equilibrist.evaluation.real_game import run as runs
     from equilibrist.evaluation.real_game.response import is_holdem
@@ -108,7 +129,7 @@ def exploited_in(
         return runs.reference_exploited(named), True
     prepare_kernels(1, *_KERNELS)
     responses, place = runs.responses_to(named), folder / "real-game"
-    run = runs.open_or_start(named, responses, place)
+    run = runs.open_or_start(named, responses, place, replaces=True)
     chosen = runs.stratified(run.flops, flops, seed)
     found = _respond(run, responses, chosen, place, threads or most_threads(), None)
     return found, run.is_whole

@@ -12,7 +12,7 @@ with p = 1 a best response. No strategy wins more from the fixed strategy at the
 equilibrium with a best response is another strategy, and a worse one.
 
 The game uses only A fixed, what each row of the responder wins from the fixed strategy. So the
-fixed strategy may see other buckets than the free part (`evaluation.beside`).
+fixed strategy may see other buckets than the free part (`evaluation.other_buckets`).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from equilibrist.bots.open import open_strategy
+from equilibrist.errors import StorageError
 from equilibrist.evaluation.real_game import run as runs
 from equilibrist.games.catalog import get_game
 from equilibrist.storage import checkpoint
@@ -45,3 +46,19 @@ def test_flops_are_written_from_time_to_time_and_at_the_end(
     assert saves == wanted
     if has_folder:
         assert open_artefact(folder).arrays["done"].sum() == 3
+
+
+def test_a_run_of_another_strategy_is_refused_or_replaced(tmp_path):
+    rules = replace(get_game("holdem-limit"), num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1))
+    first, second = (open_strategy(text, rules) for text in ("always-call", "always-raise"))
+    responses = runs.responses_to(first)
+    run = runs.open_or_start(first, responses, tmp_path)
+    runs.run_flops(run, responses, np.arange(1), folder=tmp_path)
+    again = runs.open_or_start(first, responses, tmp_path, replaces=True)
+    assert again.is_done.sum() == 1
+    other = runs.responses_to(second)
+    with pytest.raises(
+        StorageError, match="was started with strategy always-call, not always-raise"
+    ):
+        runs.open_or_start(second, other, tmp_path)
+    assert runs.open_or_start(second, other, tmp_path, replaces=True).is_done.sum() == 0

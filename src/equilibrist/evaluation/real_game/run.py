@@ -168,16 +168,23 @@ def whole_strategy(named: IdentifiedStrategy) -> FixedMix | TableStrategy:
 
 
 def open_or_start(
-    named: IdentifiedStrategy, responses: tuple[Response, Response], folder: Path | None
+    named: IdentifiedStrategy,
+    responses: tuple[Response, Response],
+    folder: Path | None,
+    *,
+    replaces: bool = False,
 ) -> RealGameRun:
     """Return the run that a folder holds, or a new one.
 
-    Raises `StorageError` if that is a run of another strategy.
+    If that is a run of another strategy, `StorageError` is raised, or with `replaces` a new run is
+    begun, which takes its place when it is saved.
     """
     rules = named.strategy.tree.rules
     flops = Flops.of(rules)
     if folder is not None and (folder / MANIFEST).exists():
-        return _load(named, flops, responses, folder)
+        is_same_strategy = _identity(open_artefact(folder, KIND)) == named.identity
+        if is_same_strategy or not replaces:
+            return _load(named, flops, responses, folder)
     first, second = (
         np.zeros((len(flops.boards), len(response.positions[0].nodes), 169))
         for response in responses
@@ -186,13 +193,18 @@ def open_or_start(
     return RealGameRun(named.name, named.identity, rules, flops, is_done, (first, second))
 
 
+def _identity(stored: Artefact) -> str:
+    """Return the identity of the strategy that a stored run responds to."""
+    return Fields.configuration(stored).lines("identity")
+
+
 def _load(
     named: IdentifiedStrategy, flops: Flops, responses: tuple[Response, Response], folder: Path
 ) -> RealGameRun:
     """Open the run in a folder and compare its checksums, because the next write signs it again."""
     stored = open_artefact(folder, KIND, in_memory=True)
     fields, number = Fields.configuration(stored), len(flops.boards)
-    if fields.lines("identity") != named.identity:
+    if _identity(stored) != named.identity:
         raise another_run(folder, "strategy", fields.path("strategy"), named.name)
     shapes = [(number, len(response.positions[0].nodes), 169) for response in responses]
     check_arrays(
