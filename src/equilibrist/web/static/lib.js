@@ -156,6 +156,13 @@ export function playerName(text) {
   return text.replace(/^solution:/, "");
 }
 
+/** How long something takes that needs this number of minutes. */
+export function about(minutes) {
+  if (minutes < 90) return `about ${Math.max(1, Math.round(minutes))} min`;
+  if (minutes < 60 * 48) return `about ${Math.round(minutes / 60)} h`;
+  return `about ${Math.round(minutes / 60 / 24)} days`;
+}
+
 export function percent(share, digits = 0) {
   return `${(100 * share).toFixed(digits)} %`;
 }
