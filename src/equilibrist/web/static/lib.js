@@ -157,7 +157,7 @@ export function playerName(text) {
 }
 
 /** How long something takes that needs this number of minutes. */
-export function about(minutes) {
+export function roughly(minutes) {
   if (minutes < 90) return `about ${Math.max(1, Math.round(minutes))} min`;
   if (minutes < 60 * 48) return `about ${Math.round(minutes / 60)} h`;
   return `about ${Math.round(minutes / 60 / 24)} days`;

@@ -1,6 +1,6 @@
 // Bots: the ladder of real exploitability, the list, and each bot's page.
 import { brief, JobPanel, post, size, useJobs } from "../compute.js";
-import { about, go, html, Link, Problem, strategyAddress, useEffect, useKnown, useState } from "../lib.js";
+import { go, html, Link, Problem, roughly, strategyAddress, useEffect, useKnown, useState } from "../lib.js";
 import { gameName } from "./lobby.js";
 
 const WORDS = { trained: "trained", playable: "playable", begun: "begun", "not trained": "not trained yet", unreadable: "cannot be read" };
@@ -23,7 +23,7 @@ export function Bots() {
     ${groups.map(([title, bots]) => bots.length > 0 && html`<section key=${title}><h2>${title}</h2><ul class="tiles">
       ${bots.map((bot) => html`<li key=${bot.name}><${Link} class="tile" to=${`/bots/${bot.name}`}><b>${bot.name}</b>
         <span class="muted">${bot.description}</span>
-        <span class="small tags">${bot.trained ? html`<span class="num">${size(bot.bytes)}</span>` : html`<span class="num">${about(bot.minutes)}</span>`}
+        <span class="small tags">${bot.trained ? html`<span class="num">${size(bot.bytes)}</span>` : html`<span class="num">${roughly(bot.minutes)}</span>`}
           ${bot["mbb/g"] !== undefined && html`<span class="num">${brief(bot["mbb/g"])} mbb/g in its model</span>`}
           ${bot.real_game !== undefined && html`<span class="num">${brief(bot.real_game)} mbb/g in the game</span>`}</span></${Link}></li>`)}
     </ul></section>`)}
@@ -103,7 +103,7 @@ function Training({ found, isReady, onEnd }) {
     <${Problem} text=${problem} />
     ${own.map((job) => html`<div key=${job.id}><h3>${job.title}</h3><${JobPanel} id=${job.id} onState=${(now) => now.state === "done" && (ask(), onEnd())} /></div>`)}
     <div class="panel inline">
-      <p class="grow">${isReady ? "Finished steps are used again." : `Takes ${about(row.minutes)} on two cores.`} <code>${found.command}</code></p>
+      <p class="grow">${isReady ? "Finished steps are used again." : `Takes ${roughly(row.minutes)} on two cores.`} <code>${found.command}</code></p>
       ${found.options.includes("target") && html`<label>Target <input size="7" placeholder="default" value=${to} onInput=${(event) => setTo(event.target.value)} /></label>`}
       <button class="act next" disabled=${isBusy} onClick=${() => begin({ kind: "train", bot: row.name, to: to || null })}>Train</button>
     </div>

@@ -1,5 +1,5 @@
 // The lobby: continue a table, or choose an opponent.
-import { about, api, go, html, Link, playerName, Problem, useEffect, useState } from "../lib.js";
+import { api, go, html, Link, playerName, Problem, roughly, useEffect, useState } from "../lib.js";
 
 const GAMES = {
   "holdem-limit": "Limit hold’em",
@@ -82,7 +82,7 @@ export function Lobby() {
       ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length === 1 ? "One more bot" : `${untrained.length} more bots`} can be trained</summary>
         <ul class="rows">${untrained.map((player) => html`<li class="row" key=${player.name}>
           <span class="grow"><b>${player.name}</b> <span class="muted">${player.description}</span></span>
-          <code>${player.command}</code><span class="muted num">${about(player.minutes)}</span></li>`)}</ul>
+          <code>${player.command}</code><span class="muted num">${roughly(player.minutes)}</span></li>`)}</ul>
       </details>`}
     </section>
   </main>`;

@@ -1,5 +1,5 @@
 // The list of strategies: bots, stored solutions and spots, and mixes.
-import { about, api, html, Link, Problem, strategyAddress, useEffect, useState } from "../lib.js";
+import { api, html, Link, Problem, roughly, strategyAddress, useEffect, useState } from "../lib.js";
 
 const GROUPS = [
   ["Solved spots", (entry) => entry.kind === "spot"],
@@ -29,6 +29,6 @@ export function Strategies() {
     ${untrained.length > 0 && html`<details class="untrained"><summary>${untrained.length === 1 ? "One more bot" : `${untrained.length} more bots`} can be trained</summary>
       <ul class="rows">${untrained.map((entry) => html`<li class="row" key=${entry.name}>
         <span class="grow"><b>${entry.name}</b> <span class="muted">${entry.description}</span></span>
-        <code>${entry.command}</code><span class="muted num">${about(entry.minutes)}</span></li>`)}</ul></details>`}
+        <code>${entry.command}</code><span class="muted num">${roughly(entry.minutes)}</span></li>`)}</ul></details>`}
   </main>`;
 }
