@@ -8,10 +8,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 _PREFIX = "check_"
 
@@ -31,6 +34,34 @@ def results(script: Path, *, simulated: bool) -> dict[str, str]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def prepare_simulator() -> None:
+    """Let the simulator's threads take turns quickly, and share what a block shares.
+
+    They wait actively for each other. Of two threads that come first at once, each would get an
+    array of its own for the same shared memory, which is filled with whatever was there.
+    """
+    sys.setswitchinterval(1e-5)
+    if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1":
+        return
+    from numba.cuda.simulator import kernelapi
+
+    lock, allocate = threading.Lock(), kernelapi.FakeCUDAShared.array
+
+    def array(self: Any, shape: Any, dtype: Any) -> Any:
+        if shape == 0:  # memory whose size the launch gives
+            return allocate(self, shape, dtype)
+        caller = sys._getframe(1)
+        place = caller.f_code.co_filename, caller.f_lineno
+        with lock:
+            if place not in self._allocations:
+                is_numba = isinstance(dtype, kernelapi.types.Type)
+                numpy_type = kernelapi.numpy_support.as_dtype(dtype) if is_numba else dtype
+                self._allocations[place] = np.empty(shape, numpy_type)
+            return self._allocations[place]
+
+    kernelapi.FakeCUDAShared.array = array
 
 
 def main(found: Mapping[str, Any]) -> None:

@@ -223,7 +223,7 @@ def test_wrong_input_gives_one_sentence(run, game, tmp_path):
             "leduc",
             "--device",
             "gpu",
-        ): "leave out --flops, --out and --device",
+        ): "leave out --flops, --out, --device and --engine",
         ("always-call", "--device", "tpu"): "--device must be auto, cpu or gpu, not 'tpu'",
         ("always-call", "--game", "holdem-nolimit"): "holdem-nolimit is not a limit game",
         (

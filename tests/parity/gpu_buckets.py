@@ -35,9 +35,9 @@ from equilibrist.solving.solution_run import Store
 from equilibrist.solving.solve import Budget, solve
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.solution import Solution
-from gpu import main
+from gpu import main, prepare_simulator
 
-sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
+prepare_simulator()
 _CONVERSIONS = (np.asarray, np.array, np.zeros, np.empty, np.arange, np.copyto)
 
 

@@ -25,9 +25,9 @@ from equilibrist.kernels.gpu.memory import download
 from equilibrist.kernels.treeplex import block
 from equilibrist.models.bucketed import bucket_tree
 from equilibrist.strategies.played import BucketColumns, TableStrategy
-from gpu import main
+from gpu import main, prepare_simulator
 
-sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
+prepare_simulator()
 
 
 def random_table(rules, seed=1):

@@ -21,7 +21,7 @@ from equilibrist.games.betting_tree import BettingTree
 from equilibrist.games.catalog import get_game
 from equilibrist.kernels.gpu import device
 from equilibrist.strategies.played import FixedMix, IdentifiedStrategy
-from gpu import main
+from gpu import main, prepare_simulator
 
 SMALL = replace(
     get_game("holdem-limit"), name="nine cards", num_ranks=3, num_suits=3, max_raises=(1, 1, 1, 1)
@@ -35,7 +35,7 @@ def num_rivers(flop):
 
 
 FEW = min(BOARDS, key=num_rivers)
-sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
+prepare_simulator()
 
 
 def both_seats(strategy):

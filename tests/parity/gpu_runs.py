@@ -27,7 +27,7 @@ from equilibrist.solving.solve import Budget, Run, solve
 from equilibrist.storage.checkpoint import CheckpointClock
 from equilibrist.strategies.description import BucketDescription
 from equilibrist.strategies.solution import Solution
-from gpu import main
+from gpu import main, prepare_simulator
 
 MANY = 1_000_000  # iterations: more than a run has before it is killed
 PATIENCE = 300.0  # seconds until the first checkpoint
@@ -35,7 +35,7 @@ SPOT = (
     "spot", "--board", "Td9d6hQc2s", "--oop", "AA,QJs", "--ip", "KK,76s", "--pot", "200",
     "--stack", "200", "--bets", "a",
 )  # fmt: skip
-sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
+prepare_simulator()
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:

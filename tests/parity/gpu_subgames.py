@@ -34,10 +34,10 @@ from equilibrist.solving.subgame_engine import (
     Threads,
     zeros,
 )
-from gpu import main
+from gpu import main, prepare_simulator
 from split_runs import go_on
 
-sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
+prepare_simulator()
 
 RULES = replace(
     get_game("holdem-limit"), name="six-cards", num_ranks=3, num_suits=2, max_raises=(1, 1, 1),

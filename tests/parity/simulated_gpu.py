@@ -9,7 +9,9 @@ the simulator runs every thread of a GPU as a thread of Python.
 import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 
 import numpy as np
@@ -27,8 +29,9 @@ from equilibrist.solving.best_response import evaluate
 from equilibrist.solving.lean_cfr import TABLE_METHODS, TableCFR, table_lengths
 from equilibrist.solving.solve import Budget, check_finite, solve
 from equilibrist.solving.spot_run import solve_spot
+from gpu import prepare_simulator
 
-sys.setswitchinterval(1e-5)  # the simulator waits actively for its threads
+prepare_simulator()
 SMALL = replace(get_game("holdem-nolimit"), name="small-nolimit", num_ranks=3)
 
 

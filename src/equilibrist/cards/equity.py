@@ -290,9 +290,11 @@ def _play(
     pairwise = len(plan.first) * len(second) <= _PAIRS_PER_HAND * len(plan.hands)
     tables = rank_tables(7)
     played = np.zeros((num_chunks, 3, len(plan.hands)))
+    was_stopped = stopping.is_requested()  # then these equities are needed all the same
     with phase("playing all boards", total=num_boards, unit="boards") as work:
         for boards, multiplicity in blocks:
-            stopping.check()
+            if not was_stopped:
+                stopping.check()
             kernel.showdown_boards(
                 tables, boards, multiplicity, hands, weights, places, pairwise, played
             )

@@ -136,7 +136,7 @@ class Session:
         joint counts are gone, or the game is neither limit hold'em nor a limit game whose exact
         model fits into memory.
         """
-        if not self.rules.is_limit:
+        if not (self.rules.is_limit or any(self.rules.discards)):
             raise InvalidValueError(
                 f"{self.rules.name} is no-limit; sessions are corrected for luck in limit games",
                 value=self.rules.name,

@@ -212,7 +212,7 @@ def luck_router(store: TableStore, luck: LuckStore, library: Library) -> APIRout
             record, name = finished_hand(saved, number), saved.session.player.name
         if by:
             return costs_by_spot(library, by, record)
-        if not record.rules.is_limit:
+        if not (record.rules.is_limit or any(record.rules.discards)):
             return Costs(state="unknown", reason=_NO_LIMIT)
         values = luck.values(saved)
         found = values.known
