@@ -63,9 +63,10 @@ def serve(
     Example: equilibrist serve --open
     """
     server = _server_module()
-    from equilibrist.web.settings import LOOPBACK_HOSTS, Settings
+    from equilibrist.play.json_server import LOOPBACK_NAMES
+    from equilibrist.web.settings import Settings
 
-    names = *LOOPBACK_HOSTS, *_host_names(host, allowed_hosts)
+    names = *LOOPBACK_NAMES, *_host_names(host, allowed_hosts)
     settings = Settings(
         tables=tables,
         jobs=jobs,

@@ -20,6 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from equilibrist.play.json_server import host_name
 from equilibrist.web.access import Access, RateLimit, new_cookie
 from equilibrist.web.settings import Settings
 
@@ -91,7 +92,7 @@ class Guard:
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise `_Refused` if the request has a wrong host or origin, or comes too often."""
         host = headers.get("host", "")
-        if len(headers.getlist("host")) != 1 or _name(host) not in self.settings.hosts:
+        if len(headers.getlist("host")) != 1 or host_name(host) not in self.settings.hosts:
             raise _Refused(
                 403,
                 f"this server does not answer to the host {host[:80]!r}; start it with "
@@ -145,17 +146,6 @@ class Guard:
         age = f"; Max-Age={_YEAR}" if self.settings.is_public else ""
         secure = "; Secure" if scope.get("scheme") == "https" else ""
         return f"{_cookie_name(headers)}={value}; Path=/; HttpOnly; SameSite=Strict{age}{secure}"
-
-
-def _name(host: str) -> str:
-    """Return a Host header without its port, in lower case.
-
-    Example:
-        >>> _name("LOCALHOST:8000"), _name("[::1]:80"), _name("evil.example")
-        ('localhost', '[::1]', 'evil.example')
-    """
-    name, colon, port = host.rpartition(":")
-    return (name if colon and port.isdecimal() else host).lower()
 
 
 def _cookie_name(headers: Headers) -> str:

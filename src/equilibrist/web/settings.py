@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+from equilibrist.play.json_server import LOOPBACK_NAMES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class Settings:
 
     tables: Path = Path("tables")  # folder of the hands that are played
     jobs: Path = Path("jobs")  # folder of the jobs; a public server has none
-    hosts: tuple[str, ...] = LOOPBACK_HOSTS  # names in the Host header that are answered, no ports
+    hosts: tuple[str, ...] = LOOPBACK_NAMES  # names in the Host header that are answered, no ports
     is_public: bool = False  # anybody may play and browse, within limits; nobody needs a token
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)  # used once
     most_body: int = 1 << 16  # bytes of a request
