@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from http.cookiejar import CookieJar
 
 import pytest
 
-from equilibrist.web.server import _WithoutCutOff
+from equilibrist.web.server import _WithoutCutOff, listen
 
 
 class Server:
@@ -185,3 +186,12 @@ def test_requests_that_the_end_of_the_server_cuts_off_leave_no_traceback(error, 
     failed = logging.makeLogRecord({"msg": "Exception in ASGI application"})
     failed.exc_info = (type(error), error, None)
     assert _WithoutCutOff().filter(failed) == is_logged
+
+
+def test_answers_do_not_wait_for_the_browser_to_acknowledge_their_beginning():
+    with (
+        listen("127.0.0.1", 0) as door,
+        socket.create_connection(door.getsockname()),
+        door.accept()[0] as link,
+    ):
+        assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

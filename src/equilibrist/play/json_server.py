@@ -84,6 +84,7 @@ class JsonServer:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
             self._door = socket.create_server((host, port), family=family)
+            self._door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise NetworkError(

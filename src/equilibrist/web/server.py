@@ -22,10 +22,13 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address; port 0 is any free one."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=256)
+        door = socket.create_server((host, port), family=family, backlog=256)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise NetworkError(f"cannot listen on {host[:80]} port {port}: {reason}") from None
+    # Connections inherit it; without it the end of an answer waits 40 ms for the browser.
+    door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return door
 
 
 def address(door: socket.socket, host: str) -> str:
