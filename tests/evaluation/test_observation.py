@@ -89,7 +89,7 @@ def test_self_play_finds_the_frequencies_of_a_mix_in_leduc():
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
 def test_hands_of_tables_are_counted_as_their_records(name, monkeypatch):
-    """The same seeds, once by the leaves of compiled matches and once by records of all hands."""
+    """Compiled matches count at their leaves what records of all hands count."""
     monkeypatch.setattr(self_play, "_AT_ONCE", 400)
     rules, player = get_game(name), Mix(0.2, 0.5, 0.3)
     game = exact_game(rules)
@@ -125,7 +125,7 @@ def test_hidden_hands_are_distributed_by_their_likelihood(is_bare):
 
 
 def test_hidden_hands_are_those_of_expectation_maximisation_hand_by_hand():
-    """The same eight rounds, written out over cards instead of columns, in Leduc hold'em."""
+    """Eight rounds in Leduc hold'em, written out over cards instead of columns, agree."""
     rules = get_game("leduc")
     game = exact_game(rules)
     players = Mix(0.3, 0.4, 0.3), Mix(0.2, 0.5, 0.3)
